@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from chadllvm.chad.linear import LINEAR, ZERO, Linearity
 from chadllvm.errors import custom_errors
 from chadllvm.ir.op import PRIMS, Prim
-from chadllvm.ir.rewrite import Renaming, rebuild
+from chadllvm.ir.rewrite import Renaming, has, rebuild
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -43,7 +43,6 @@ from chadllvm.ir.term import (
     Operand,
     Program,
     Var,
-    nested,
 )
 from chadllvm.ir.types import has_float
 from chadllvm.ops.custom import Custom
@@ -95,11 +94,7 @@ def settled(program: Program, customs: Customs) -> Program:
 
 def has_customs(block: Block) -> bool:
     """Whether a function with rules is called in a block."""
-    return any(
-        (isinstance(b.expr, Apply) and isinstance(b.expr.op, Custom))
-        or any(has_customs(inner) for _, inner in nested(b.expr))
-        for b in block.bindings
-    )
+    return has(block, Custom)
 
 
 class _Settling(Renaming):

@@ -28,7 +28,7 @@ from chadllvm.chad.forward import push_forward
 from chadllvm.chad.gradient import pull_back, value_and_gradient
 from chadllvm.chad.halves import Halves, halves
 from chadllvm.ir.build import unused_name
-from chadllvm.ir.rewrite import rebuild, with_body
+from chadllvm.ir.rewrite import everywhere, rebuild, with_body
 from chadllvm.ir.term import (
     Binding,
     Block,
@@ -48,11 +48,9 @@ Simplify = Callable[[Program], Program]
 
 def derivatives(block: Block) -> Iterator[Derivative]:
     """The derivatives that are called in a block."""
-    for binding in block.bindings:
+    for binding in everywhere(block):
         if isinstance(binding.expr, Call) and binding.expr.derivative is not None:
             yield binding.expr.derivative
-        for _, inner in nested(binding.expr):
-            yield from derivatives(inner)
 
 
 def has_derivatives(block: Block) -> bool:

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from chadllvm.ir.op import Prim
+from chadllvm.ir.rewrite import everywhere
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -33,7 +34,6 @@ from chadllvm.ir.term import (
     Tuple,
     Var,
     View,
-    nested,
     operands,
 )
 from chadllvm.ir.types import Acc, Scalar, Type, has_float
@@ -67,13 +67,11 @@ def _has_shape(ty: Type) -> bool:
 
 
 def _block(block: Block, sources: Sources) -> None:
-    for binding in block.bindings:
+    for binding in everywhere(block):
         match binding.expr:
             case Apply(Recurse() as op) as node:
                 _recursion(op, node, binding, sources)
         _binding(binding, sources)
-        for _, inner in nested(binding.expr):
-            _block(inner, sources)
 
 
 def _binding(binding: Binding, sources: Sources) -> None:

@@ -18,7 +18,7 @@ from chadllvm.checks.checks import in_library
 from chadllvm.checks.sequential import sequential
 from chadllvm.checks.totals import given_nans, total_check
 from chadllvm.ir.op import Prim
-from chadllvm.ir.rewrite import map_functions, rebuild, with_body
+from chadllvm.ir.rewrite import everywhere, map_functions, rebuild, with_body
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -29,7 +29,6 @@ from chadllvm.ir.term import (
     Operand,
     Program,
     Var,
-    nested,
 )
 from chadllvm.ir.types import BOOL, I64
 from chadllvm.ops.no_nan import NoNan
@@ -137,12 +136,7 @@ def name_tangents(program: Program, before: Program) -> Program:
 
 
 def _variables(block: Block) -> Collection[Var]:
-    found: list[Var] = []
-    for binding in block.bindings:
-        found += binding.vars
-        for _, inner in nested(binding.expr):
-            found += _variables(inner)
-    return found
+    return [var for binding in everywhere(block) for var in binding.vars]
 
 
 def _part(span: Span, what: str) -> Span:

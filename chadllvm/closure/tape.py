@@ -41,7 +41,7 @@ from dataclasses import dataclass
 
 from chadllvm.closure.cut import NEVER, SINK, SOURCE, Network
 from chadllvm.ir.op import Prim
-from chadllvm.ir.rewrite import free_vars_of, rebuild
+from chadllvm.ir.rewrite import free_vars_of, has_bodies, rebuild
 from chadllvm.ir.term import Apply, Binding, Block, Expr, If, Lit, Operand, Var, nested
 from chadllvm.ir.types import BOOL, F32, Scalar
 from chadllvm.ops.build import Build
@@ -266,7 +266,7 @@ class _Plan:
                 return cycles if cycles <= self.prices.heaviest else NEVER
             case Apply(Prim(name="ifloordiv" | "imod"), (_, Lit(value))) if value:
                 return _DIVISION
-            case Apply(Build(), _, (body,)) if not _has_loops(body.body):
+            case Apply(Build(), _, (body,)) if not has_bodies(body.body):
                 step = self._inner_weight(expr)
                 return _LENGTH * (1 + step) if step <= BUDGET else NEVER
             case Apply(Fold(), (count,)) if _is_extremum(expr):
@@ -291,7 +291,7 @@ def _is_choice(var: Var, binding: Binding) -> bool:
     of a choice on the tape has not."""
     match binding.expr:
         case If(_, then, orelse):
-            makes = any(map(_has_loops, (then, orelse)))
+            makes = any(map(has_bodies, (then, orelse)))
             return not makes and not isinstance(var.type, Scalar)
         case _:
             return False
@@ -305,7 +305,7 @@ def _is_extremum(expr: Expr) -> bool:
     """Whether it is a maximum or minimum, and makes nothing else in its loop."""
     match expr:
         case Apply(Fold(kind="min" | "max"), _, (body,)):
-            return len(body.body.results) == 1 and not _has_loops(body.body)
+            return len(body.body.results) == 1 and not has_bodies(body.body)
         case _:
             return False
 
@@ -335,14 +335,6 @@ def _work(expr: Expr) -> int:
         if isinstance(binding.expr, Apply) and isinstance(binding.expr.op, Prim)
         else _work(binding.expr) + 1
         for _, block in nested(expr)
-        for binding in block.bindings
-    )
-
-
-def _has_loops(block: Block) -> bool:
-    return any(
-        (isinstance(binding.expr, Apply) and binding.expr.bodies)
-        or any(_has_loops(inner) for _, inner in nested(binding.expr))
         for binding in block.bindings
     )
 

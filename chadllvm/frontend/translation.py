@@ -55,7 +55,8 @@ from chadllvm.ir.calls import differentiated, groups
 from chadllvm.ir.defects import nesting_of_syntax, stage
 from chadllvm.ir.op import TypeRuleError
 from chadllvm.ir.record import ObjectNames
-from chadllvm.ir.term import Block, Call, Operand, Program, Var, nested
+from chadllvm.ir.rewrite import everywhere
+from chadllvm.ir.term import Block, Call, Operand, Program, Var
 from chadllvm.ir.term import Function as CoreFunction
 from chadllvm.ir.types import F32, Fun, Product, Type, holds
 from chadllvm.ir.updated import Updated
@@ -239,12 +240,12 @@ class _Program:
         return self.sizes[name]
 
     def _size(self, block: Block) -> int:
-        total = len(block.bindings)
-        for binding in block.bindings:
+        total = 0
+        for binding in everywhere(block):
             match binding.expr:
                 case Call(str() as name):
                     total += self.sizes[name]
-            total += sum(self._size(inner) for _, inner in nested(binding.expr))
+            total += 1
         return total
 
     def _read(self, function: Code) -> Text:

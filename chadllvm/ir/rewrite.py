@@ -60,6 +60,27 @@ def everywhere(block: Block) -> Iterator[Binding]:
         stack += [iter(inner.bindings) for _, inner in reversed(nested(binding.expr))]
 
 
+def has(block: Block, *ops: type) -> bool:
+    """Whether one of these operations is in a block."""
+    return any(
+        isinstance(b.expr, Apply) and isinstance(b.expr.op, ops)
+        for b in everywhere(block)
+    )
+
+
+def has_bodies(block: Block) -> bool:
+    """Whether an operation in a block has a body, as loops have."""
+    return any(isinstance(b.expr, Apply) and b.expr.bodies for b in everywhere(block))
+
+
+def bound_in(block: Block) -> Iterator[Var]:
+    """All that is bound in a block, and in those in it."""
+    for binding in everywhere(block):
+        yield from binding.vars
+        for params, _ in nested(binding.expr):
+            yield from params
+
+
 def free_vars(
     blocks: Iterable[tuple[tuple[Var, ...], Block]],
 ) -> dict[Var, None]:

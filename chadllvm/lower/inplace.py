@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
-from chadllvm.ir.rewrite import free_vars_of
+from chadllvm.ir.rewrite import everywhere, free_vars_of
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -187,8 +187,7 @@ def _has_candidates(block: Block) -> bool:
         or (isinstance(b.expr, Apply) and isinstance(b.expr.op, Iterate))
         or (isinstance(b.expr, If) and any(isinstance(v.type, Array) for v in b.vars))
         or (isinstance(b.expr, Apply) and isinstance(b.expr.op, WRITERS))
-        or any(_has_candidates(inner) for _, inner in nested(b.expr))
-        for b in block.bindings
+        for b in everywhere(block)
     )
 
 

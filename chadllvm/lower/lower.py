@@ -15,7 +15,7 @@ from chadllvm.ir import loops as l
 from chadllvm.ir.dtypes import DTYPE_OF_SCALAR, SCALAR_OF_DTYPE
 from chadllvm.ir.loops import PTR, RESULT, Atom, LoopFunction, Slot, Subroutine
 from chadllvm.ir.op import ArrayOp, Prim
-from chadllvm.ir.rewrite import free_vars_of
+from chadllvm.ir.rewrite import free_vars_of, has_bodies
 from chadllvm.ir.statements import without_unused
 from chadllvm.ir.term import (
     Apply,
@@ -373,11 +373,7 @@ class Lowering(Heaps):
 
     def has_loop(self, block: Block) -> bool:
         """Whether a block contains loops."""
-        return any(
-            (isinstance(b.expr, Apply) and b.expr.bodies)
-            or any(self.has_loop(inner) for _, inner in nested(b.expr))
-            for b in block.bindings
-        )  # fmt: skip
+        return has_bodies(block)
 
     # Sums.
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from chadllvm.ir import loops as l
 from chadllvm.ir.loops import PTR, Atom, Reg
 from chadllvm.ir.op import Prim
+from chadllvm.ir.rewrite import everywhere
 from chadllvm.ir.term import Apply, Block, Lit, Operand, Var, nested
 from chadllvm.ir.types import I64
 from chadllvm.lower.heap import Heap
@@ -150,7 +151,7 @@ def _operations(
 def _numbers(block: Block) -> set[Operand]:
     """Variables that are numbers of nodes: those that `new` and `fetch` say it of."""
     found: set[Operand] = set()
-    for binding in block.bindings:
+    for binding in everywhere(block):
         match binding.expr:
             case Apply(New()):
                 found.update(binding.vars)
@@ -158,22 +159,17 @@ def _numbers(block: Block) -> set[Operand]:
                 found.update(arg for arg in args if isinstance(arg, Var))
             case _:
                 pass
-        for _, inner in nested(binding.expr):
-            found |= _numbers(inner)
     return found
 
 
 def _computes(block: Block, numbers: set[Operand]) -> bool:
     """Whether anything is computed of these."""
-    for binding in block.bindings:
-        match binding.expr:
-            case Apply(Prim(), args) if not numbers.isdisjoint(args):
-                return True
-            case expr if any(_computes(b, numbers) for _, b in nested(expr)):
-                return True
-            case _:
-                pass
-    return False
+    return any(
+        isinstance(b.expr, Apply)
+        and isinstance(b.expr.op, Prim)
+        and not numbers.isdisjoint(b.expr.args)
+        for b in everywhere(block)
+    )
 
 
 def _begins(body: Block, heap: str) -> bool:

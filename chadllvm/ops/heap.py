@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.op import register_array_op
-from chadllvm.ir.term import Apply, Binding, Block, Lambda, One, Operand, Var, nested
+from chadllvm.ir.rewrite import everywhere
+from chadllvm.ir.term import Apply, Binding, Block, Lambda, One, Operand, Var
 from chadllvm.ir.types import I64, Array, Type
 from chadllvm.ir.value import ArrayValue
 from chadllvm.ops.build import Build
@@ -341,12 +342,10 @@ class Count(HeapOp):
 def heaps_of(block: Block) -> dict[str, tuple[Type, ...]]:
     """The heaps that a block works with, and what their nodes hold."""
     found: dict[str, tuple[Type, ...]] = {}
-    for binding in block.bindings:
+    for binding in everywhere(block):
         match binding.expr:
             case Apply(New() | Place() | Fetch() | Load() | Columns() | Count() as op):
                 found[op.heap] = op.types
-        for _, inner in nested(binding.expr):
-            found |= heaps_of(inner)
     return found
 
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.op import Prim
-from chadllvm.ir.rewrite import map_functions, with_body
+from chadllvm.ir.rewrite import everywhere, map_functions, with_body
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -35,7 +35,6 @@ from chadllvm.ir.term import (
     Operand,
     Program,
     Var,
-    nested,
 )
 from chadllvm.simplify.affine import Form
 from chadllvm.simplify.scopes import FactWalk
@@ -58,13 +57,10 @@ _ASKED = frozenset({"imod", "ieq", "ine", "ilt", "ile", "imin", "imax", "shift_c
 def _asks(block: Block) -> bool:
     """Whether a block asks for what facts may say."""
     return any(
-        (
-            isinstance(binding.expr, Apply)
-            and isinstance(binding.expr.op, Prim)
-            and binding.expr.op.name in _ASKED
-        )
-        or any(_asks(inner) for _, inner in nested(binding.expr))
-        for binding in block.bindings
+        isinstance(binding.expr, Apply)
+        and isinstance(binding.expr.op, Prim)
+        and binding.expr.op.name in _ASKED
+        for binding in everywhere(block)
     )
 
 

@@ -27,7 +27,7 @@ from typing import TypeVar
 from chadllvm.ir.build import Builder
 from chadllvm.ir.loops import UNBOUNDED
 from chadllvm.ir.op import PRIMS, Prim
-from chadllvm.ir.rewrite import map_functions, with_body
+from chadllvm.ir.rewrite import bound_in, map_functions, with_body
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -40,7 +40,6 @@ from chadllvm.ir.term import (
     Operand,
     Program,
     Var,
-    nested,
 )
 from chadllvm.ir.types import I64
 from chadllvm.ops.iterate import Iterate
@@ -273,7 +272,7 @@ class _Loop:
         self.index, *states = body.params
         self.going, self.states = states[0], states[stops:]
         self._body = body.body
-        self.local = {*body.params, *_bound(body.body)}
+        self.local = {*body.params, *bound_in(body.body)}
         self._made = dict[Var, tuple[Expr, int]]()
         _enter(body.body, self._made)
         go, *after = body.body.results[: len(states)]
@@ -426,15 +425,6 @@ def _enter(block: Block, made: dict[Var, tuple[Expr, int]]) -> None:
         if isinstance(binding.expr, If):
             _enter(binding.expr.then, made)
             _enter(binding.expr.orelse, made)
-
-
-def _bound(block: Block) -> Iterator[Var]:
-    """All that is bound in a block, and in those in it."""
-    for binding in block.bindings:
-        yield from binding.vars
-        for params, inner in nested(binding.expr):
-            yield from params
-            yield from _bound(inner)
 
 
 def _compared(made: _Made, cond: Operand) -> tuple[Operand, ...]:

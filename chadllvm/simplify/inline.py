@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 
 from chadllvm.ir.calls import groups
-from chadllvm.ir.rewrite import Renaming, with_body
+from chadllvm.ir.rewrite import Renaming, everywhere, with_body
 from chadllvm.ir.term import (
     Binding,
     Block,
@@ -23,7 +23,6 @@ from chadllvm.ir.term import (
     Function,
     Mode,
     Program,
-    nested,
 )
 
 
@@ -75,21 +74,14 @@ def _around_derivatives(program: Program, *, whole: bool) -> Program:
 
 def _calls(block: Block) -> Iterator[Call]:
     """The calls of top-level functions, at any depth."""
-    for binding in block.bindings:
+    for binding in everywhere(block):
         match binding.expr:
             case Call(str()) as call:
                 yield call
-        for _, inner in nested(binding.expr):
-            yield from _calls(inner)
 
 
 def _has_calls(block: Block) -> bool:
-    for binding in block.bindings:
-        if isinstance(binding.expr, Call) and isinstance(binding.expr.function, str):
-            return True
-        if any(_has_calls(inner) for _, inner in nested(binding.expr)):
-            return True
-    return False
+    return next(_calls(block), None) is not None
 
 
 class _Inliner(Renaming):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from chadllvm.ir.rewrite import Renaming, map_functions, rebuild, with_body
+from chadllvm.ir.rewrite import Renaming, everywhere, map_functions, rebuild, with_body
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -25,7 +25,6 @@ from chadllvm.ir.term import (
     Operand,
     Program,
     Var,
-    nested,
 )
 from chadllvm.ir.types import Fun
 from chadllvm.ops.recurse import Recurse
@@ -80,12 +79,10 @@ def _recursion(node: Apply) -> Apply:
 
 def _calls(function: Var, block: Block) -> Iterator[Sequence[Operand]]:
     """The arguments of all calls of a function in a block."""
-    for binding in block.bindings:
+    for binding in everywhere(block):
         match binding.expr:
             case Call(called, args) if called is function:
                 yield args
-        for _, inner in nested(binding.expr):
-            yield from _calls(function, inner)
 
 
 class _Redirect(Renaming):

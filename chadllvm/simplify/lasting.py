@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from chadllvm.ir.op import ArrayOp
-from chadllvm.ir.rewrite import map_functions, with_body
+from chadllvm.ir.rewrite import everywhere, map_functions, with_body
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -34,7 +34,6 @@ from chadllvm.ir.term import (
     Operand,
     Program,
     Var,
-    nested,
 )
 from chadllvm.ir.types import Array, Scalar
 from chadllvm.ops.grow import Append, DropLast
@@ -72,7 +71,7 @@ def _walk(function: Function) -> _Lasting:
 
 def _note_changed(block: Block, changed: set[Operand]) -> None:
     """Arrays whose next version is made in their place."""
-    for binding in block.bindings:
+    for binding in everywhere(block):
         match binding.expr:
             case Apply(Update() | Append() | DropLast(), (array, *_)):
                 changed.add(array)
@@ -80,8 +79,6 @@ def _note_changed(block: Block, changed: set[Operand]) -> None:
                 changed.update(inits)
             case _:
                 pass
-        for _, inner in nested(binding.expr):
-            _note_changed(inner, changed)
 
 
 @dataclass(frozen=True)

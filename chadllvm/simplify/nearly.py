@@ -12,7 +12,8 @@ times of what it did, unless it runs no step at all.
 from __future__ import annotations
 
 from chadllvm.ir.op import Prim
-from chadllvm.ir.term import Apply, Block, Function, Lit, Operand, nested
+from chadllvm.ir.rewrite import everywhere
+from chadllvm.ir.term import Apply, Block, Function, Lit, Operand
 
 # How many indices may be left out.
 _FEW = 4
@@ -27,15 +28,13 @@ class Nearly:
         self._learn(function.body)
 
     def _learn(self, block: Block) -> None:
-        for binding in block.bindings:
+        for binding in everywhere(block):
             match binding.expr:
                 case Apply(Prim(name="imax"), (size, Lit(0))):
                     self._least[binding.vars[0]] = size
                 case Apply(Prim(name="iadd"), (size, Lit(value))):
                     if -_FEW <= value <= 0:
                         self._less[binding.vars[0]] = size
-            for _, inner in nested(binding.expr):
-                self._learn(inner)
 
     def all_of(self, count: Operand, size: Operand) -> bool:
         """Whether a loop of so many steps leaves out a few indices at most."""

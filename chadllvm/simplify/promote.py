@@ -18,11 +18,17 @@ as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.op import PRIMS, Prim
-from chadllvm.ir.rewrite import Renaming, free_vars_of, map_functions, with_body
+from chadllvm.ir.rewrite import (
+    Renaming,
+    bound_in,
+    free_vars_of,
+    map_functions,
+    with_body,
+)
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -209,7 +215,7 @@ def _place(expr: Apply, versions: dict[Var, Place | None]) -> Place | None:
     versions[state] = None
     _enter(body.body, versions)
     places = [place for place in versions.values() if place is not None]
-    bound = {*body.params, *_bound(body.body)}
+    bound = {*body.params, *bound_in(body.body)}
     is_one = all(_is_place(places[0], place) for place in places)
     if not places or not is_one or not bound.isdisjoint(places[0]):
         return None
@@ -234,14 +240,6 @@ def _enter(block: Block, versions: dict[Var, Place | None]) -> None:
                         versions[var] = None
             case _:
                 pass
-
-
-def _bound(block: Block) -> Iterator[Var]:
-    for binding in block.bindings:
-        yield from binding.vars
-        for params, inner in nested(binding.expr):
-            yield from params
-            yield from _bound(inner)
 
 
 class _Element:

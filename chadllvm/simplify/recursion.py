@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.calls import differentiated, groups, is_recursive
-from chadllvm.ir.rewrite import Renaming, rebuild
+from chadllvm.ir.rewrite import Renaming, everywhere, rebuild
 from chadllvm.ir.term import (
     Binding,
     Block,
@@ -102,12 +102,10 @@ def _length(block: Block) -> int:
 
 def _calls(block: Block) -> Iterator[str]:
     """The function that is called, for each call of one by its name."""
-    for binding in block.bindings:
+    for binding in everywhere(block):
         match binding.expr:
             case Call(str() as name):
                 yield name
-        for _, inner in nested(binding.expr):
-            yield from _calls(inner)
 
 
 @dataclass

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chadllvm.ir.rewrite import free_vars, rebuild
+from chadllvm.ir.rewrite import bound_in, everywhere, free_vars, rebuild
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -28,7 +28,6 @@ from chadllvm.ir.term import (
     Lambda,
     Operand,
     Var,
-    nested,
     operands,
 )
 from chadllvm.ir.types import Array, Box, Type
@@ -144,7 +143,7 @@ class Recursions(Naming):
         if mixed:
             return None
         roots = returned.of(k, windows)
-        inside = {*body.params, *_bound(body.body)}
+        inside = {*body.params, *bound_in(body.body)}
         if roots.is_other or roots.made or not inside.isdisjoint(roots.old):
             return None
         # In the order of their uses, which is the same in each run.
@@ -201,7 +200,7 @@ class Recursions(Naming):
         if not arrays or not given:
             return {}
         position = {p: k for k, p in enumerate(params)}
-        inside = {*params, *_bound(body.body)}
+        inside = {*params, *bound_in(body.body)}
         owners = self.solved(
             arrays,
             {p: [args[position[p]] for args in given] for p in arrays},
@@ -259,18 +258,7 @@ def _with(binding: Binding, expr: Expr) -> Binding:
 
 def _calls(block: Block, function: Var) -> Iterator[Binding]:
     """The calls of a function in a block."""
-    for binding in block.bindings:
+    for binding in everywhere(block):
         match binding.expr:
             case Call(called) if called is function:
                 yield binding
-        for _, inner in nested(binding.expr):
-            yield from _calls(inner, function)
-
-
-def _bound(block: Block) -> Iterator[Var]:
-    """All variables that are bound in a block."""
-    for binding in block.bindings:
-        yield from binding.vars
-        for params, inner in nested(binding.expr):
-            yield from params
-            yield from _bound(inner)

@@ -21,6 +21,7 @@ from chadllvm.ir.op import PRIMS, Prim
 from chadllvm.ir.rewrite import (
     free_vars,
     free_vars_of,
+    has,
     map_functions,
     rebuild,
     with_body,
@@ -55,17 +56,9 @@ def scatter(program: Program) -> Program:
 
 
 def _function(function: Function) -> Function:
-    if not _has_updates(function.body):
+    if not has(function.body, Update):
         return function
     return with_body(function, _block(function.body))
-
-
-def _has_updates(block: Block) -> bool:
-    return any(
-        (isinstance(b.expr, Apply) and isinstance(b.expr.op, Update))
-        or any(_has_updates(inner) for _, inner in nested(b.expr))
-        for b in block.bindings
-    )
 
 
 def _block(block: Block) -> Block:

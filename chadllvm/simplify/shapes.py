@@ -40,7 +40,6 @@ from chadllvm.ir.term import (
     Operand,
     Program,
     Var,
-    nested,
 )
 from chadllvm.ir.types import Array
 from chadllvm.ops.index import Dim
@@ -118,14 +117,12 @@ Sizes = dict[Var, list[Kept]]
 
 def _states(block: Block) -> Iterator[tuple[Var, int]]:
     """The states of loops that are arrays, with their ranks."""
-    for binding in block.bindings:
+    for binding in everywhere(block):
         match binding.expr:
             case Apply(Iterate(), _, (body,)):
                 for state in body.params:
                     if isinstance(state.type, Array):
                         yield state, state.type.rank
-        for _, inner in nested(binding.expr):
-            yield from _states(inner)
 
 
 class ShapeWalk(FactWalk):

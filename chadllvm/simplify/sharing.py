@@ -26,8 +26,7 @@ from functools import partial
 from itertools import combinations
 
 from chadllvm.errors import update_errors
-from chadllvm.ir.op import ArrayOp
-from chadllvm.ir.rewrite import Renaming, everywhere, free_vars_of
+from chadllvm.ir.rewrite import Renaming, everywhere, free_vars_of, has
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -74,7 +73,7 @@ def has_updates(program: Program) -> bool:
 
 
 def _updates(function: Function) -> bool:
-    return _has(function.body, *WRITERS)
+    return has(function.body, *WRITERS)
 
 
 @dataclass(eq=False, slots=True)
@@ -164,14 +163,6 @@ class _Frame:
     outer_reads: dict[Var, Span] = field(default_factory=dict)
 
 
-def _has(block: Block, *ops: type[ArrayOp]) -> bool:
-    """Whether one of these operations is in a block."""
-    return any(
-        isinstance(b.expr, Apply) and isinstance(b.expr.op, ops)
-        for b in everywhere(block)
-    )
-
-
 class _Changed:
     """Which types have arrays that may change: what nobody changes, any may refer to.
 
@@ -179,7 +170,7 @@ class _Changed:
     """
 
     def __init__(self, block: Block) -> None:
-        self._all = _has(block, Custom)
+        self._all = has(block, Custom)
         self._listed: set[Type] = set()
         self._written: set[Type] = set()
         for binding in everywhere(block):
@@ -217,7 +208,7 @@ def _refers(whole: Type, part: Type) -> bool:
 
 def _check(function: Function) -> None:
     body = function.body
-    walk = _Walk(sizes_change=_has(body, Append, DropLast), changed=_Changed(body))
+    walk = _Walk(sizes_change=has(body, Append, DropLast), changed=_Changed(body))
     for param in function.params:
         walk.bind(param, walk.new("an argument"))
     walk.block(function.body)

@@ -36,7 +36,7 @@ from dataclasses import dataclass, replace
 
 from chadllvm.closure.updated import is_updated
 from chadllvm.ir.op import PRIMS, Prim
-from chadllvm.ir.rewrite import Renaming, map_functions, with_body
+from chadllvm.ir.rewrite import Renaming, everywhere, map_functions, with_body
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -135,14 +135,12 @@ def _rows(block: Block) -> Iterator[tuple[Var, Operand]]:
 
     So are arrays whose rows are of sizes that are known.
     """
-    for binding in block.bindings:
+    for binding in everywhere(block):
         match binding.expr:
             case Apply(Index() | Sized(), (array, *_)) if isinstance(
                 binding.vars[0].type, Array
             ):
                 yield binding.vars[0], array
-        for _, inner in nested(binding.expr):
-            yield from _rows(inner)
 
 
 def _read_later(block: Block) -> set[Operand]:

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chadllvm.ir.rewrite import free_vars_of, map_functions, with_body
+from chadllvm.ir.rewrite import free_vars_of, has, map_functions, with_body
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -39,7 +39,6 @@ from chadllvm.ir.term import (
     Operand,
     Program,
     Var,
-    nested,
 )
 from chadllvm.ir.types import Array, Type, element, stacked
 from chadllvm.ops.build import Build
@@ -73,10 +72,7 @@ def _has_columns(ty: Type) -> bool:
 
 def _fills(block: Block) -> bool:
     """Whether there is an update in a block, or what is appended."""
-    return any(
-        isinstance(binding.expr, Apply) and isinstance(binding.expr.op, Update | Append)
-        for binding in block.bindings
-    ) or any(_fills(inner) for b in block.bindings for _, inner in nested(b.expr))
+    return has(block, Update, Append)
 
 
 @dataclass(frozen=True)

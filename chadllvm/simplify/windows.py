@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from chadllvm.ir.op import Prim
+from chadllvm.ir.rewrite import everywhere
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -155,10 +156,8 @@ class _Uses:
         self._functions: dict[Var, Lambda] = {}
 
     def block(self, block: Block) -> None:
-        for binding in block.bindings:
+        for binding in everywhere(block):
             self._binding(binding)
-            for _, inner in nested(binding.expr):
-                self.block(inner)
 
     def _binding(self, binding: Binding) -> None:
         match binding.expr:

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from chadllvm.ir.rewrite import everywhere
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -92,10 +93,8 @@ class _Flow:
         self._pending: list[tuple[Var, Lambda]] = []
 
     def block(self, block: Block) -> None:
-        for binding in block.bindings:
+        for binding in everywhere(block):
             self._binding(binding)
-            for _, inner in nested(binding.expr):
-                self.block(inner)
 
     def settle(self) -> None:
         """Let everything flow as far as it goes."""
