@@ -42,7 +42,8 @@ from chadllvm.frontend.ways import (
 )
 from chadllvm.frontend.width import is_weak, weakened
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import Binding, Call, Lambda, Lit, Operand, Var, nested
+from chadllvm.ir.rewrite import everywhere
+from chadllvm.ir.term import Binding, Block, Call, Lambda, Lit, Operand, Var
 from chadllvm.ir.types import BOOL, I64, Type
 from chadllvm.ops.iterate import Iterate
 from chadllvm.support.diagnostic import CompileError
@@ -103,11 +104,11 @@ def tests_first(cx: Context, loop: Loop) -> bool:
 
 
 def _size(cx: Context, bindings: Sequence[Binding]) -> int:
-    total = len(bindings)
-    for binding in bindings:
+    total = 0
+    for binding in everywhere(Block(tuple(bindings), ())):
+        total += 1
         if isinstance(binding.expr, Call) and isinstance(binding.expr.function, str):
             total += cx.callees.size(binding.expr.function)
-        total += sum(_size(cx, body.bindings) for _, body in nested(binding.expr))
     return total
 
 

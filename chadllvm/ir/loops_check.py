@@ -53,6 +53,7 @@ from chadllvm.ir.loops import (
     result_of,
 )
 from chadllvm.ir.op import INSTRUCTIONS
+from chadllvm.ir.statements import everywhere
 from chadllvm.ir.types import BOOL, F64, I64, Scalar
 from chadllvm.support.diagnostic import InternalError
 
@@ -99,11 +100,7 @@ def _word_types(results: Iterable[Result]) -> list[Scalar]:
 
 def _regions(body: Iterable[Stmt]) -> Iterator[int]:
     """The regions that a body allocates in or resets."""
-    for stmt in body:
-        if isinstance(stmt, Alloc | Reset):
-            yield stmt.region
-        for inner in bodies_of(stmt):
-            yield from _regions(inner)
+    return (s.region for s in everywhere(body) if isinstance(s, Alloc | Reset))
 
 
 def _takes_turns(body: Iterable[Stmt]) -> bool:

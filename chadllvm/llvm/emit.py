@@ -37,8 +37,8 @@ from chadllvm.ir.loops import (
     Spread,
     Stmt,
     Subroutine,
-    bodies_of,
 )
+from chadllvm.ir.statements import everywhere
 from chadllvm.ir.types import BOOL
 from chadllvm.llvm import runtime, sections, vecmath
 from chadllvm.llvm.alias import AliasScopes
@@ -296,10 +296,7 @@ def _uses_arenas(body: Iterable[Stmt]) -> bool:
 
 
 def _has_spread(body: Iterable[Stmt]) -> bool:
-    return any(
-        isinstance(stmt, Spread) or any(map(_has_spread, bodies_of(stmt)))
-        for stmt in body
-    )
+    return any(isinstance(stmt, Spread) for stmt in everywhere(body))
 
 
 def _enter(state: State, regions: int) -> None:

@@ -51,7 +51,6 @@ from chadllvm.ir.loops import (
     Spread,
     Stmt,
     Store,
-    bodies_of,
 )
 from chadllvm.ir.statements import everywhere
 from chadllvm.ir.term import Lit
@@ -113,9 +112,8 @@ def count_operations(function: LoopFunction, cores: Sequence[int] = ()) -> LoopF
 
 def _uses_runtime(body: Sequence[Stmt]) -> bool:
     return any(
-        (isinstance(stmt, CallRuntime) and stmt.function not in _UNCOUNTED)
-        or any(map(_uses_runtime, bodies_of(stmt)))
-        for stmt in body
+        isinstance(stmt, CallRuntime) and stmt.function not in _UNCOUNTED
+        for stmt in everywhere(body)
     )
 
 
