@@ -108,7 +108,7 @@ def index_items(cx: Context, node: ast.Subscript) -> list[Item]:
     nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     values = [n if is_syntax(n) else cx.lazy(n) for n in nodes]
     match values:
-        case [Var(type=Product() as ty) as whole] if is_tuple(ty):
+        case [Var(type=Product() as ty) as whole] if is_tuple(ty) and ty.fields:
             b = cx.at(node.slice)
             values = [component(b, whole, k) for k in range(len(ty.fields))]
             nodes = nodes * len(values)

@@ -23,7 +23,7 @@ import numpy as np
 from chadllvm.api.custom import custom_jvp
 from chadllvm.api.transforms import jit
 from chadllvm.ir.types import Array
-from chadllvm.support.overloads import overload
+from chadllvm.support.overloads import newer, overload
 
 EPS = 2.0**-52
 
@@ -334,7 +334,7 @@ def svd(
     return square_svd if full_matrices else thin_svd
 
 
-@overload(np.linalg.svdvals, tuples=())
+@overload(newer("numpy.linalg.svdvals"), tuples=())
 def svdvals(x):
     """The singular values in descending order."""
     return singular_values(x)

@@ -15,7 +15,7 @@ from chadllvm.api.transforms import jit
 from chadllvm.ir.types import Array
 from chadllvm.prelude import dense
 from chadllvm.prelude.lanes import lanes, reduced
-from chadllvm.support.overloads import overload
+from chadllvm.support.overloads import newer, overload
 
 Chosen = Callable[..., Any]
 
@@ -390,46 +390,48 @@ def matmul(a: Any, b: Any) -> Chosen:
 # ---- other names -----------------------------------------------------------------
 
 
-@overload(np.linalg.matmul, tuples=())
+@overload(newer("numpy.linalg.matmul"), tuples=())
 def matmul_of_linalg(x1, x2, /):
     """`x1 @ x2`"""
     return x1 @ x2
 
 
-@overload(np.linalg.vecdot, tuples=())
+@overload(newer("numpy.linalg.vecdot"), tuples=())
 @jit(static_argnames=("axis",))
 def vecdot_of_linalg(x1, x2, /, *, axis=-1):
     """Sums of products along an axis."""
     return np.sum(x1 * x2, axis=axis)
 
 
-@overload(np.linalg.outer, tuples=(), vectors=("x1", "x2"))
+@overload(newer("numpy.linalg.outer"), tuples=(), vectors=("x1", "x2"))
 def outer_of_linalg(x1, x2, /):
     """x1[i] * x2[j]"""
     return np.outer(x1, x2)
 
 
-@overload(np.linalg.cross, tuples=())
+@overload(newer("numpy.linalg.cross"), tuples=())
 def cross_of_linalg(x1, x2, /):
     """The cross product of vectors of three elements."""
     return np.cross(x1, x2)
 
 
-@overload(np.linalg.trace, tuples=())
+@overload(newer("numpy.linalg.trace"), tuples=())
 @jit(static_argnames=("offset",))
 def trace_of_linalg(x, /, *, offset=0):
     """The sum of a diagonal of a matrix."""
     return np.trace(x, offset)
 
 
-@overload(np.linalg.diagonal, tuples=())
+@overload(newer("numpy.linalg.diagonal"), tuples=())
 @jit(static_argnames=("offset",))
 def diagonal_of_linalg(x, /, *, offset=0):
     """A diagonal of a matrix."""
     return np.diagonal(x, offset)
 
 
-@overload(np.linalg.vector_norm, choose=("axis", "keepdims", "ord"), tuples=())
+@overload(
+    newer("numpy.linalg.vector_norm"), choose=("axis", "keepdims", "ord"), tuples=()
+)
 def vector_norm(
     x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2
 ) -> Chosen:
@@ -450,7 +452,7 @@ def _of_all(ord: Any) -> Chosen:
     return lambda x: function(1.0 * np.ravel(x))
 
 
-@overload(np.linalg.matrix_norm, choose=("ord",), tuples=())
+@overload(newer("numpy.linalg.matrix_norm"), choose=("ord",), tuples=())
 def matrix_norm(x: Any, /, *, ord: Any = "fro") -> Chosen:
     """`norm` of a matrix."""
     if rank_of(x) != 2:

@@ -21,7 +21,7 @@ import numpy as np
 import chadllvm as cl
 from chadllvm.api.vectorized import written
 from chadllvm.ir.types import Array
-from chadllvm.support.overloads import overload
+from chadllvm.support.overloads import newer, overload
 
 Types = tuple[Any, ...]
 
@@ -266,19 +266,19 @@ def _matrix(a):
 # ---- products of stacks ----------------------------------------------------------
 
 
-@overload(np.matvec, tuples=())
+@overload(newer("numpy.matvec"), tuples=())
 def matvec(x1, x2):
     """Products of matrices and vectors, of the last axes."""
     return np.sum(x1 * x2[..., None, :], axis=-1)
 
 
-@overload(np.vecmat, tuples=())
+@overload(newer("numpy.vecmat"), tuples=())
 def vecmat(x1, x2):
     """Products of vectors and matrices, of the last axes."""
     return np.sum(x1[..., :, None] * x2, axis=-2)
 
 
-@overload(np.vecdot, tuples=())
+@overload(newer("numpy.vecdot"), tuples=())
 @cl.jit(static_argnames=("axis",))
 def vecdot(x1, x2, /, *, axis=-1):
     """Sums of products along an axis."""

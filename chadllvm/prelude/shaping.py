@@ -14,7 +14,7 @@ import numpy as np
 from chadllvm.api.transforms import jit
 from chadllvm.api.vectorized import written
 from chadllvm.ir.types import Array
-from chadllvm.support.overloads import overload
+from chadllvm.support.overloads import newer, overload
 
 # ---- turned ----------------------------------------------------------------------
 
@@ -43,8 +43,8 @@ def rot90(m, k=1):
     return np.flip(swapped, 0) if turns == 1 else np.flip(swapped, 1)
 
 
-@overload(np.matrix_transpose, tuples=())
-@overload(np.linalg.matrix_transpose, tuples=())
+@overload(newer("numpy.matrix_transpose"), tuples=())
+@overload(newer("numpy.linalg.matrix_transpose"), tuples=())
 def matrix_transpose(x, /):
     """The last two axes exchanged."""
     return np.swapaxes(x, -1, -2)

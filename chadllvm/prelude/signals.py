@@ -13,7 +13,7 @@ import numpy as np
 from chadllvm.api.transforms import jit
 from chadllvm.api.vectorized import written
 from chadllvm.ir.types import Array
-from chadllvm.support.overloads import overload
+from chadllvm.support.overloads import newer, overload
 
 # ---- convolution -----------------------------------------------------------------
 
@@ -141,7 +141,7 @@ def _slopes(f, h, edge_order):
     return out
 
 
-@overload(np.trapezoid, tuples=())
+@overload(newer("numpy.trapezoid"), tuples=())
 @jit(static_argnames=("axis",))
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     """∫ y along an axis, by trapezia: at places `x`, or at steps of `dx`."""
@@ -169,7 +169,7 @@ def unwrap(p, discont=None, axis=-1, *, period=2.0 * math.pi):
     return np.moveaxis(np.concatenate((rows[..., :1], rest), axis=-1), -1, axis)
 
 
-@overload(np.cumulative_sum, tuples=())
+@overload(newer("numpy.cumulative_sum"), tuples=())
 @jit(static_argnames=("axis", "include_initial"))
 def cumulative_sum(x, /, *, axis=None, include_initial=False):
     """The sums of the first elements along an axis, behind 0 if `include_initial`."""
@@ -182,7 +182,7 @@ def cumulative_sum(x, /, *, axis=None, include_initial=False):
     return np.moveaxis(found, -1, 0 if axis is None else axis)
 
 
-@overload(np.cumulative_prod, tuples=())
+@overload(newer("numpy.cumulative_prod"), tuples=())
 @jit(static_argnames=("axis", "include_initial"))
 def cumulative_prod(x, /, *, axis=None, include_initial=False):
     """The products of the first elements along an axis, behind 1 if

@@ -143,6 +143,13 @@ def overload(
     return enter
 
 
+def newer(name: str) -> Any:
+    """A function of a package that is there, by its dotted name; the name where this
+    version of the package has no such function."""
+    *owners, last = name.split(".")
+    return getattr(import_module(".".join(owners)), last, name)
+
+
 def compile_package(name: str) -> None:
     """Let programs call the plain Python functions of a package or a module.
 
