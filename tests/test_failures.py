@@ -236,6 +236,16 @@ def negative_exponent(a: cl.f64[:], k: int) -> float:
 
 
 @fails(ValueError, A, -1)
+def negative_exponent_of_a_modulus(a: cl.f64[:], k: int) -> float:
+    return a[0] * pow(2, k, 10)  # here
+
+
+@fails(ValueError, A, 0)
+def modulus_of_zero(a: cl.f64[:], k: int) -> float:
+    return a[0] * pow(3, 2, k)  # here
+
+
+@fails(ValueError, A, -1)
 def negative_shift(a: cl.f64[:], k: int) -> float:
     return a[0] * (5 << k)  # here
 
