@@ -396,13 +396,6 @@ def matmul_of_linalg(x1, x2, /):
     return x1 @ x2
 
 
-@overload(newer("numpy.linalg.vecdot"), tuples=())
-@jit(static_argnames=("axis",))
-def vecdot_of_linalg(x1, x2, /, *, axis=-1):
-    """Sums of products along an axis."""
-    return np.sum(x1 * x2, axis=axis)
-
-
 @overload(newer("numpy.linalg.outer"), tuples=(), vectors=("x1", "x2"))
 def outer_of_linalg(x1, x2, /):
     """x1[i] * x2[j]"""

@@ -279,6 +279,7 @@ def vecmat(x1, x2):
 
 
 @overload(newer("numpy.vecdot"), tuples=())
+@overload(newer("numpy.linalg.vecdot"), tuples=())
 @cl.jit(static_argnames=("axis",))
 def vecdot(x1, x2, /, *, axis=-1):
     """Sums of products along an axis."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 
@@ -18,18 +18,13 @@ from chadllvm.support.overloads import overload
 
 
 @overload(np.select, choose=())
-def select(condlist: Any, choicelist: Any, default: Any = 0.0) -> Callable[..., Any]:
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Callable[..., Any]:
     """Of each element the first choice whose condition holds, or `default`."""
-    counts = {len(ty.fields) for ty in (condlist, choicelist) if is_tuple(ty)}
+    tuples = [ty for ty in (condlist, choicelist) if isinstance(ty, Product)]
+    counts = {len(ty.fields) for ty in tuples}
     if len(counts) > 1:
         raise ValueError("list of cases must be same length as list of conditions")
     return _selected(counts.pop()) if counts else selected_rows
-
-
-def is_tuple(ty: Any) -> TypeGuard[Product]:
-    """Whether what is chosen from is written out, so that each may be of its own type;
-    else it is an array of them."""
-    return isinstance(ty, Product)
 
 
 @cache
@@ -37,11 +32,11 @@ def _selected(count: int) -> Callable[..., Any]:
     text = "default"
     for k in reversed(range(count)):
         text = f"np.where(condlist[{k}], choicelist[{k}], {text})"
-    head = "select(condlist, choicelist, default=0.0)"
+    head = "select(condlist, choicelist, default=0)"
     return written(head, f"return {text}", {"np": np}, __name__, f"<select {count}>")
 
 
-def selected_rows(condlist, choicelist, default=0.0):
+def selected_rows(condlist, choicelist, default=0):
     """`select` of arrays of conditions and choices."""
     found = np.where(condlist[0], choicelist[0], default)
     for k in range(len(condlist) - 1, -1, -1):
@@ -52,7 +47,9 @@ def selected_rows(condlist, choicelist, default=0.0):
 @overload(np.choose, choose=())
 def choose(a: Any, choices: Any) -> Callable[..., Any]:
     """Of each element the choice of its number."""
-    return _chosen(len(choices.fields)) if is_tuple(choices) else chosen_of_rows
+    if isinstance(choices, Product):
+        return _chosen(len(choices.fields))
+    return chosen_of_rows
 
 
 def check_numbers(a, count):
@@ -131,14 +128,21 @@ def take_along_axis(arr, indices, axis=-1):
 def partition(a, kth, axis=-1):
     """The k-th element is where sorting would put it, between smaller and larger ones:
     here all are sorted."""
-    return np.sort(a, axis=axis)
+    return np.sort(_with_place(a, kth, a.shape[axis]), axis=axis)
+
+
+def _with_place(a, kth, n):
+    """The array, if its axis of so many elements has this place."""
+    if np.any((kth < -n) | (kth >= n)):
+        raise ValueError("kth is out of bounds")
+    return a
 
 
 @overload(np.argpartition, tuples=())
 @jit(static_argnames=("axis",))
 def argpartition(a, kth, axis=-1):
     """The indices of `partition`: those of all in order."""
-    return np.argsort(a, axis=axis)
+    return np.argsort(_with_place(a, kth, a.shape[axis]), axis=axis)
 
 
 @overload(np.lexsort)

@@ -173,13 +173,9 @@ def unwrap(p, discont=None, axis=-1, *, period=2.0 * math.pi):
 @jit(static_argnames=("axis", "include_initial"))
 def cumulative_sum(x, /, *, axis=None, include_initial=False):
     """The sums of the first elements along an axis, behind 0 if `include_initial`."""
-    if axis is None and np.ndim(x) > 1:
-        raise ValueError("of several axes one must be chosen")
-    rows = np.moveaxis(x, 0 if axis is None else axis, -1)
-    found = np.cumsum(rows, axis=-1)
-    if include_initial:
-        found = np.concatenate((np.zeros_like(rows[..., :1]), found), axis=-1)
-    return np.moveaxis(found, -1, 0 if axis is None else axis)
+    rows = _rows(x, axis)
+    first = np.zeros_like(rows[..., :1])
+    return _running(np.cumsum(rows, axis=-1), first, axis, include_initial)
 
 
 @overload(newer("numpy.cumulative_prod"), tuples=())
@@ -187,12 +183,22 @@ def cumulative_sum(x, /, *, axis=None, include_initial=False):
 def cumulative_prod(x, /, *, axis=None, include_initial=False):
     """The products of the first elements along an axis, behind 1 if
     `include_initial`."""
+    rows = _rows(x, axis)
+    first = np.ones_like(rows[..., :1])
+    return _running(np.cumprod(rows, axis=-1), first, axis, include_initial)
+
+
+@jit(static_argnames=("axis",))
+def _rows(x, axis):
     if axis is None and np.ndim(x) > 1:
         raise ValueError("of several axes one must be chosen")
-    rows = np.moveaxis(x, 0 if axis is None else axis, -1)
-    found = np.cumprod(rows, axis=-1)
+    return np.moveaxis(x, 0 if axis is None else axis, -1)
+
+
+@jit(static_argnames=("axis", "include_initial"))
+def _running(found, first, axis, include_initial):
     if include_initial:
-        found = np.concatenate((np.ones_like(rows[..., :1]), found), axis=-1)
+        found = np.concatenate((first, found), axis=-1)
     return np.moveaxis(found, -1, 0 if axis is None else axis)
 
 

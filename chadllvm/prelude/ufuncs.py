@@ -45,7 +45,7 @@ def real(val):
 @overload(np.imag, tuples=())
 def imag(val):
     """0: all are real."""
-    return 0 * np.sign(val)
+    return np.abs(0 * np.sign(np.where(val == val, val, 0)))
 
 
 @overload(np.angle, tuples=())

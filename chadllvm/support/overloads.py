@@ -43,6 +43,7 @@ _PROVIDERS = {
     "numpy.linalg": (
         "chadllvm.prelude.factorisations",
         "chadllvm.prelude.linear",
+        "chadllvm.prelude.products",
         "chadllvm.prelude.shaping",
     ),
     "numpy": (
