@@ -60,9 +60,22 @@ _DEEPEST = 16
 
 
 def is_object(value: Any) -> bool:
-    """Whether a value is an object: of a user's class, and no data."""
+    """Whether a value is an object: of a user's class, and no data.
+
+    A dataclass is a record, unless it holds what is no data.
+    """
     kind: type = type(value)
-    return _is_ordinary(kind)
+    return _is_ordinary(kind) and not (
+        dataclasses.is_dataclass(kind) and _holds_data(value)
+    )
+
+
+def _holds_data(value: Any) -> bool:
+    """Whether a dataclass has its fields only, and they are arguments."""
+    names = {field.name for field in dataclasses.fields(value)}
+    if not names or not getattr(value, "__dict__", {}).keys() <= names:
+        return False
+    return all(_is_data(getattr(value, name)) for name in names)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -329,3 +329,16 @@ def pop_place(span: Span) -> Diagnostic:
         "all others would have to move",
         "write `pop()` without an index",
     )
+
+
+@code("CL0826")
+def object_shared(span: Span, name: str, other: Span | None) -> Diagnostic:
+    note = "" if other is None else f"`{name}` may have another name from {other}"
+    return error(
+        "an object that may have other names is changed",
+        span,
+        f"`{name}` is not made in this function" if other is None else "",
+        f"in Python all names see it: make a copy first, as in `{name} = "
+        f"dataclasses.replace({name})` or `{name} = dict({name})`",
+        *([note] if note else []),
+    )

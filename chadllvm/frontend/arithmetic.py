@@ -172,6 +172,17 @@ def promoted(b: Builder, *values: Operand) -> list[Operand]:
     return [to_int(b, v) for v in values]
 
 
+def choice(b: Builder, test: Operand, x: Operand, y: Operand) -> Operand:
+    """`np.where` of scalars: both sides are computed, one is chosen."""
+    if x.type == y.type == BOOL:
+        holds = truth(b, test)
+        second = b.prim("and", b.prim("not", holds), y)
+        return b.prim("or", b.prim("and", holds, x), second)
+    x, y = promoted(b, x, y)
+    name = "select" if is_float(x.type) else "iselect"
+    return as_weak(b, b.prim(name, truth(b, test), x, y), (x, y))
+
+
 def arithmetic(b: Builder, op: ast.operator, x: Operand, y: Operand) -> Operand:
     """`x op y` for the operators in `ARITHMETIC`."""
     on_floats, on_ints = ARITHMETIC[type(op)]

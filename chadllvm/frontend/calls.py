@@ -24,10 +24,11 @@ from chadllvm.frontend.array_functions import METHODS, NAMES
 from chadllvm.frontend.cases import by_case, check_members, settled_call
 from chadllvm.frontend.choosing import choice
 from chadllvm.frontend.closures import is_function
-from chadllvm.frontend.comprehension import listed
+from chadllvm.frontend.comprehension import list_comprehension, listed
 from chadllvm.frontend.containers import (
     FUNCTIONS,
     base_call,
+    check_held,
     class_function,
     construct,
     has_method,
@@ -40,6 +41,7 @@ from chadllvm.frontend.derivatives import transform, transform_of
 from chadllvm.frontend.functions import known_function
 from chadllvm.frontend.gradients import gradient_from_outside
 from chadllvm.frontend.integers import INTEGER_METHODS, integer_method
+from chadllvm.frontend.iteration import iterator_of
 from chadllvm.frontend.jitted import function_call
 from chadllvm.frontend.logic import is_integral
 from chadllvm.frontend.marks import check_settled, mark_as_arrays, may_be_list
@@ -68,6 +70,7 @@ from chadllvm.support.overloads import (
     overloaded,
     parameters_of,
     provided,
+    sequences_of,
     tuples_of,
     vectors_of,
 )
@@ -76,6 +79,12 @@ from chadllvm.support.twins import compiled_from
 
 def call(cx: Context, node: ast.Call) -> Value:
     """The result of a call."""
+    value = _call(cx, node)
+    check_held(cx, node, value.type)
+    return value
+
+
+def _call(cx: Context, node: ast.Call) -> Value:
     node = call_unpacked(cx, node)
     if isinstance(node.func, ast.Attribute):
         base = base_of(cx, node.func.value)
@@ -111,8 +120,10 @@ def _meaning(cx: Context, node: ast.Call, function: Any) -> Meaning:
     users = overloaded(function, provided=False)
     if users is not None:
         return _of_overload(cx, node, users)
-    if function is sorted and len(node.args) == 1:
-        return _sorted
+    if function in (min, max) and _has_key(node):
+        return partial(_of_sequences, overloaded(function))
+    if function is np.where and len(node.args) == 1:
+        function = np.nonzero
     known = known_function(function) or _container_function(function)
     if known is not None:
         return known
@@ -143,24 +154,52 @@ def _meaning(cx: Context, node: ast.Call, function: Any) -> Meaning:
     raise _unknown(cx, node, function)
 
 
-def _sorted(cx: Context, node: ast.Call) -> Value:
-    """`sorted(a)`; of a set it takes the list of its elements."""
-    (argument,) = node.args
-    if keys_of(cx, argument) is not None:
-        raise record_errors.keys_as_value(cx.span(node), "a list of keys")
-    value = cx.lazy(argument)
-    place = cx.settled(argument, value)
-    if not isinstance(value, Delayed) and is_set(value.type):
-        place = cx.settled(argument, listed(cx, place, node))
-    call = ast.copy_location(ast.Call(node.func, [place], node.keywords), node)
-    return function_call(cx, call, overloaded(sorted))
-
-
 def _of_overload(cx: Context, node: ast.Call, function: Any) -> Meaning:
     """What translates calls of a function that stands for another one."""
+    if sequences_of(function):
+        return partial(_of_sequences, function)
     if tuples_of(function) is not None:
         return partial(_of_arrays, function)
     return _of_plain_overload(cx, node, function)
+
+
+def _has_key(node: ast.Call) -> bool:
+    """Whether `max` or `min` asks for more than the best number."""
+    return any(keyword.arg in ("key", "default") for keyword in node.keywords)
+
+
+def _of_sequences(function: Any, cx: Context, node: ast.Call) -> Value:
+    """A call of an overload that runs over arguments; `max(a, b, key=f)` over all."""
+    called, names = sequences_of(function), [*parameters_of(function)]
+    args = node.args
+    is_best = function in (overloaded(min), overloaded(max))
+    if is_best and len(args) > 1:
+        args = [ast.copy_location(ast.List(args, ast.Load()), node)]
+    places = zip(names, args, strict=False)
+    given = [_as_list(cx, node, a) if n in called else a for n, a in places]
+    given += args[len(given) :]
+    keywords = [
+        ast.copy_location(ast.keyword(k.arg, _as_list(cx, node, k.value)), k)
+        if k.arg in called
+        else k
+        for k in node.keywords
+    ]
+    call = ast.copy_location(ast.Call(node.func, given, keywords), node)
+    return _of_plain_overload(cx, call, function)(cx, call)
+
+
+def _as_list(cx: Context, call: ast.Call, node: ast.expr) -> ast.expr:
+    """An argument that is run over: what is no value is a list of its elements."""
+    if isinstance(node, ast.GeneratorExp):
+        return cx.settled(node, list_comprehension(cx, node))
+    if keys_of(cx, node) is not None:
+        raise record_errors.keys_as_value(cx.span(call), "a list of keys")
+    if iterator_of(cx, node) is not None:
+        return cx.settled(node, listed(cx, node, call))
+    value = cx.lazy(node)
+    place = cx.settled(node, value)
+    is_of_set = not isinstance(value, Delayed) and is_set(value.type)
+    return cx.settled(node, listed(cx, place, call)) if is_of_set else place
 
 
 def _of_arrays(function: Any, cx: Context, node: ast.Call) -> Value:
@@ -296,6 +335,8 @@ def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
         return set_method(cx, node, owner, function.attr)
     if is_integral(owner) and function.attr in INTEGER_METHODS:
         return integer_method(cx, node, function.attr, owner)
+    if is_number(owner.type) and function.attr == "item" and not node.args:
+        return owner
     if function.attr == "copy" and may_be_list(cx, owner):
         check_settled(cx, node, owner)
         return _list_copy(cx, node, function, owner)

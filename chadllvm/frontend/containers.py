@@ -4,18 +4,20 @@ Point(x, y=1.0)          →   (x, 1.0) with the names of Point
 p.x, params["w"]         →   p.0, params.0
 p._replace(x=2.0)        →   (2.0, p.1) with the names of p
 p.norm()                 →   a call of the function `norm`, which takes p
+p.x = v                  →   p = (p.0 replaced by v)
 points["x"]              →   the array whose element at i is points[i].0
 """
 
 from __future__ import annotations
 
 import ast
+import copy
 import dataclasses
 from collections.abc import Callable, Sequence
 from types import FunctionType, MemberDescriptorType
 from typing import Any, TypeGuard
 
-from chadllvm.errors import call_errors, record_errors, statement_errors
+from chadllvm.errors import call_errors, record_errors, statement_errors, update_errors
 from chadllvm.frontend.annotations import field_annotation, reference_to
 from chadllvm.frontend.binding import bind, bind_keywords, converted
 from chadllvm.frontend.constants import constant
@@ -29,13 +31,21 @@ from chadllvm.frontend.records import (
     record_class,
 )
 from chadllvm.frontend.references import made
+from chadllvm.frontend.scope import Unusable
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.static import static_string
+from chadllvm.frontend.surface import Replaced
 from chadllvm.frontend.width import component, product
 from chadllvm.ir.build import Builder
-from chadllvm.ir.record import Kind, ObjectNames, RecordNames, ReferenceNames
+from chadllvm.ir.record import (
+    Kind,
+    ObjectNames,
+    RecordNames,
+    ReferenceNames,
+    is_frozen_dataclass,
+)
 from chadllvm.ir.term import Operand, Proj, Tuple
-from chadllvm.ir.types import Array, Product, Type
+from chadllvm.ir.types import Array, Product, Sum, Type
 
 
 def names_of(ty: Type) -> RecordNames | None:
@@ -116,7 +126,7 @@ def _parameters(
 
 def _record(
     cx: Context,
-    node: ast.Call,
+    node: ast.expr,
     record: RecordClass,
     params: Sequence[Parameter],
     values: dict[str, Operand],
@@ -174,6 +184,69 @@ def _dict(cx: Context, node: ast.expr, entries: dict[str, Operand]) -> Operand:
         raise statement_errors.unsupported(cx.span(node), node)
     names = RecordNames(entries, Kind.DICT, dict)
     return product(cx.at(node), Tuple(tuple(entries.values()), names))
+
+
+def with_part(cx: Context, node: Replaced) -> Operand:
+    """A record with another value in the place of a field or an entry."""
+    owner, value = cx.value(node.record), cx.value(node.value)
+    names = names_of(owner.type)
+    if names is None:
+        raise update_errors.not_updatable(cx.span(node), owner.type)
+    if node.is_new:
+        _check_changes(cx, node, names)
+    values = _fields(cx, node, owner)
+    if names.kind is Kind.DICT:
+        return _dict(cx, node, {**values, node.key: value})
+    if node.key not in names:
+        raise record_errors.unknown_field(cx.span(node), names.title, node.key, names)
+    values[node.key] = value
+    if names.kind is not Kind.DATACLASS:
+        return cx.at(node).one(Tuple(tuple(values.values()), names))
+    record = _class(cx, node, names.python)
+    params = _parameters(cx, node, record)
+    return _record(cx, node, record, params, values, {node.key: node.value})
+
+
+def _check_changes(cx: Context, node: Replaced, names: RecordNames) -> None:
+    """Refuse what Python does not assign, or assigns for more names than this one."""
+    is_fixed = names.kind is Kind.DATACLASS and is_frozen_dataclass(names.python)
+    is_data = names.kind in (Kind.DATACLASS, Kind.DICT) and not is_fixed
+    if not is_data or names.is_class is not node.is_field:
+        raise update_errors.attribute_update(cx.span(node))
+    name = node.record.id
+    other = cx.assigned.other(name)
+    if other is not None:
+        place = None if isinstance(other, ast.FunctionDef) else cx.span(other)
+        raise update_errors.object_shared(cx.span(node), name, place)
+
+
+def check_held(cx: Context, node: ast.Call, result: Type) -> None:
+    """Refuse a call that may give another name to what is changed by its fields."""
+    for name in cx.assigned.held(node):
+        value = cx.scope.lookup(name.id)
+        ty = None if value is None or isinstance(value, Unusable) else value.type
+        if ty is not None and names_of(ty) is not None and _holds_objects(result):
+            span = cx.span(name)
+            raise update_errors.object_shared(span, name.id, span)
+
+
+def _holds_objects(ty: Type) -> bool:
+    """Whether there is something in values of a type whose fields may be assigned."""
+    match ty:
+        case Product(parts, names):
+            record = names_of(ty)
+            if record is None or record.kind in (Kind.NAMED_TUPLE, Kind.NONE):
+                is_fixed = True
+            else:
+                is_fixed = is_frozen_dataclass(record.python)
+            is_reference = isinstance(names, ReferenceNames)
+            return is_reference or not is_fixed or any(map(_holds_objects, parts))
+        case Array(elem):
+            return _holds_objects(elem)
+        case Sum():
+            return any(map(_holds_objects, ty.payloads))
+        case _:
+            return False
 
 
 # ---- fields
@@ -262,6 +335,8 @@ def _dictionary_method(
         case "get", [key, default], [] if (word := static_string(cx, key)) is not None:
             other = cx.value(default)
             return field(cx, node, owner, word) if word in names else other
+        case "copy", [], []:
+            return owner
         case "keys" | "items", [], []:
             raise record_errors.keys_as_value(
                 cx.span(node.func), f"`{name}` of a dictionary"
@@ -371,8 +446,22 @@ _OF_NAMED_TUPLES: dict[str, Callable[[Context, ast.Call, Operand], Operand]] = {
     "_asdict": _as_dict,
 }
 
+
+def _copied(cx: Context, node: ast.Call) -> Operand:
+    """`copy.copy(p)` of a record, which is the same value."""
+    if len(node.args) != 1 or node.keywords:
+        raise call_errors.wrong_argument_count(cx.span(node), "copy", "one record")
+    owner = cx.value(node.args[0])
+    if names_of(owner.type) is None:
+        raise call_errors.wrong_operand(
+            cx.span(node.args[0]), "copy", "a record", owner.type
+        )
+    return owner
+
+
 # Python's functions that build records, and what translates a call.
 FUNCTIONS: tuple[tuple[Any, Callable[[Context, ast.Call], Operand]], ...] = (
     (dict, dictionary_call),
+    (copy.copy, _copied),
     (dataclasses.replace, replaced),
 )

@@ -6,10 +6,12 @@ import ast
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from chadllvm.frontend.annotations import Annotation
+from chadllvm.frontend.assigned import Assigned
 from chadllvm.frontend.liveness import Liveness
 from chadllvm.frontend.marks import Mark
 from chadllvm.frontend.recovery import POISON, Broken, Mistakes
@@ -198,6 +200,18 @@ class Context:
     updated_parts: dict[ast.Call, list[tuple[ast.expr, Operand]]] = field(
         default_factory=dict
     )
+
+    @cached_property
+    def assigned(self) -> Assigned:
+        """What other names there may be of objects whose fields are assigned."""
+
+        def outside(node: ast.expr) -> Any:
+            try:
+                return self.static(node)
+            except NotStatic:
+                return None
+
+        return Assigned(self.source.definition, outside)
 
     def span(self, node: Located) -> Span:
         return self.source.span(node)

@@ -15,6 +15,12 @@
     np.mgrid[0:n, 0:1:5j]                       →   np.stack(np.meshgrid(
                                                       np.arange(0, n),
                                                       np.linspace(0, 1, 5), …))
+    np.block([[a, b], [c, d]])                  →   np.concatenate([
+                                                      np.concatenate([a, b], axis=1),
+                                                      …], axis=0)
+    for x, y in itertools.product(xs, ys): a    →   for x in xs:
+                                                        for y in ys: a
+    [a for x, y in itertools.product(xs, ys)]   →   [a for x in xs for y in ys]
 
 An assignment within an expression is moved before it where nothing changes by that: it
 is always evaluated, and what is evaluated before it does not use the name.
@@ -24,6 +30,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -38,8 +45,11 @@ def desugar(definition: ast.AST, names: Mapping[str, Any]) -> None:
 
 
 def _stands_for_another(node: ast.AST) -> bool:
-    is_grid = isinstance(node, ast.Attribute) and node.attr == "mgrid"
-    return is_grid or isinstance(node, ast.With | ast.NamedExpr)
+    match node:
+        case ast.Attribute(_, name) | ast.Name(name):
+            return name in ("mgrid", "block", "product")
+        case _:
+            return isinstance(node, ast.With | ast.NamedExpr)
 
 
 class _Desugaring(ast.NodeTransformer):
@@ -119,12 +129,58 @@ class _Desugaring(ast.NodeTransformer):
                     return _grid(node, numpy, parts)
         return node
 
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        match node:
+            case ast.Call(ast.Attribute(numpy, "block"), [ast.List(rows)], []):
+                if rows and self._is(node.func, np.block):
+                    return _blocks(node, numpy, rows)
+        return node
+
+    def _is(self, node: ast.expr, function: object) -> bool:
+        """Whether an expression names this function of another module."""
+        match node:
+            case ast.Name(name):
+                return self._names.get(name) is function
+            case ast.Attribute(ast.Name(owner), name):
+                return getattr(self._names.get(owner), name, None) is function
+            case _:
+                return False
+
+    # Pairs.
+
+    def visit_For(self, node: ast.For) -> Any:
+        self.generic_visit(node)
+        inner = node.orelse or any(map(_breaks, node.body))
+        clauses = None if inner else self._pairs(node.target, node.iter)
+        if clauses is None:
+            return node
+        body = node.body
+        for target, source in reversed(clauses):
+            body = [_at(node, ast.For(target, source, body, []))]
+        return body
+
+    def _pairs(
+        self, target: ast.expr, source: ast.expr
+    ) -> list[tuple[ast.expr, ast.expr]] | None:
+        """The loops in each other that run over what `itertools.product` gives."""
+        match target, source:
+            case ast.Tuple(targets), ast.Call(function, args, []) if (
+                self._is(function, itertools.product)
+                and len(targets) == len(args)
+                and all(map(_is_repeatable, args[1:]))
+                and not any(isinstance(t, ast.Starred) for t in targets)
+            ):
+                return [*zip(targets, args, strict=True)]
+            case _:
+                return None
+
     # Comprehensions.
 
     def _comprehension(self, node: Any) -> Any:
         self.generic_visit(node)
         found: list[ast.comprehension] = []
-        for part in node.generators:
+        for part in self._clauses(node.generators):
             found.append(ast.comprehension(part.target, part.iter, [], part.is_async))
             for test in part.ifs:
                 before, rest = _split(test)
@@ -135,11 +191,67 @@ class _Desugaring(ast.NodeTransformer):
         node.generators = found
         return node
 
+    def _clauses(self, clauses: list[ast.comprehension]) -> list[ast.comprehension]:
+        """The clauses, with those over pairs as two; the last one has the tests."""
+        found: list[ast.comprehension] = []
+        for clause in clauses:
+            pairs = self._pairs(clause.target, clause.iter)
+            parts = pairs or [(clause.target, clause.iter)]
+            found += [ast.comprehension(*each, [], clause.is_async) for each in parts]
+            found[-1].ifs = clause.ifs
+        return found
+
     def visit_ListComp(self, node: ast.ListComp) -> Any:
         return self._comprehension(node)
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
         return self._comprehension(node)
+
+
+def _breaks(node: ast.AST) -> bool:
+    """Whether a statement may leave the loop around it."""
+    match node:
+        case ast.Break():
+            return True
+        case ast.For() | ast.While():
+            return any(map(_breaks, node.orelse))
+        case ast.FunctionDef():
+            return False
+        case _:
+            return any(map(_breaks, ast.iter_child_nodes(node)))
+
+
+def _is_repeatable(node: ast.expr) -> bool:
+    """Whether an expression may be evaluated again and again: a name, or a range."""
+    match node:
+        case ast.Name() | ast.Constant():
+            return True
+        case ast.Attribute(owner):
+            return _is_repeatable(owner)
+        case ast.Call(ast.Name("range" | "len"), args, []):
+            return all(map(_is_repeatable, args))
+        case _:
+            return False
+
+
+def _blocks(node: ast.Call, numpy: ast.expr, rows: list[ast.expr]) -> ast.expr:
+    """Arrays joined along the last axis; if they are in rows, these on each other."""
+    lists = [row for row in rows if isinstance(row, ast.List)]
+    if len(lists) < len(rows):
+        return _joined(node, numpy, rows, -1)
+    parts = [
+        _joined(node, numpy, [_call(e, numpy, "atleast_2d", [e]) for e in row.elts], 1)
+        for row in lists
+    ]
+    return _joined(node, numpy, parts, 0)
+
+
+def _joined(
+    node: ast.Call, numpy: ast.expr, parts: list[ast.expr], axis: int
+) -> ast.expr:
+    along = _at(node, ast.keyword("axis", _at(node, ast.Constant(axis))))
+    listed = _at(node, ast.List(parts, ast.Load()))
+    return _call(node, numpy, "concatenate", [listed], [along])
 
 
 def _grid(node: ast.Subscript, numpy: ast.Name, parts: ast.expr) -> ast.expr:
@@ -177,7 +289,7 @@ def _axis(numpy: ast.Name, part: ast.Slice) -> ast.expr:
 
 def _call(
     place: ast.AST,
-    numpy: ast.Name,
+    numpy: ast.expr,
     name: str,
     args: list[ast.expr],
     keywords: list[ast.keyword] | None = None,

@@ -37,7 +37,7 @@ from chadllvm.frontend.calls import call, is_callable, is_plain
 from chadllvm.frontend.comprehension import dictionary_comprehension, list_comprehension
 from chadllvm.frontend.conditions import condition, truth_of
 from chadllvm.frontend.constants import constant, number
-from chadllvm.frontend.containers import dictionary
+from chadllvm.frontend.containers import dictionary, with_part
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value, elementwise, is_array, is_number_operand
 from chadllvm.frontend.displays import display, list_operation
@@ -68,8 +68,8 @@ from chadllvm.frontend.sets import display as set_display
 from chadllvm.frontend.sets import is_set_value, set_comparison, set_operation
 from chadllvm.frontend.static import decided, static_value
 from chadllvm.frontend.subscript import attribute, subscript
-from chadllvm.frontend.surface import Defined, Final
-from chadllvm.frontend.tuples import equality, tuple_operation, unpacked
+from chadllvm.frontend.surface import Defined, Final, Replaced
+from chadllvm.frontend.tuples import comparison, tuple_operation, unpacked
 from chadllvm.frontend.unions import NONE_VALUE
 from chadllvm.frontend.width import as_weak, product
 from chadllvm.ir.build import Builder
@@ -126,6 +126,8 @@ def expression(cx: Context, node: ast.expr) -> Value:
             return dictionary_comprehension(cx, node)
         case ast.Lambda() | Defined():
             return define(cx, node)
+        case Replaced():
+            return with_part(cx, node)
         case Matched():
             return matched(cx, node)
         case Captured():
@@ -329,7 +331,7 @@ def _compare_from(cx: Context, node: ast.Compare, left: Value, at: int) -> Value
 def _compared(
     cx: Context, node: ast.Compare, op: ast.cmpop, left: Value, right: Value
 ) -> Value:
-    same = equality(cx, node, op, left, right)
+    same = comparison(cx, node, op, left, right)
     if same is not None:
         return same
     _check_numbers(cx, node, (left, right))

@@ -12,6 +12,7 @@ import ast
 import builtins
 import itertools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,12 +28,12 @@ from chadllvm.errors import (
 from chadllvm.frontend.arithmetic import (
     absolute,
     arithmetic,
+    choice,
     is_number,
     larger,
     negative,
     power,
     power_of_elements,
-    promoted,
     smaller,
     to_int,
     truth,
@@ -63,6 +64,7 @@ from chadllvm.frontend.marks import check_no_lists
 from chadllvm.frontend.ragged import is_list, ragged
 from chadllvm.frontend.scalar import Meaning, ScalarFunction, either, of_truths
 from chadllvm.frontend.sets import set_call, size_of
+from chadllvm.frontend.tuples import unpacked
 from chadllvm.frontend.width import (
     as_weak,
     to_double,
@@ -99,17 +101,6 @@ def _truncate(b: Builder, x: Operand) -> Operand:
     return b.prim("truncate", x) if is_float(x.type) else to_int(b, x)
 
 
-def _where(b: Builder, test: Operand, x: Operand, y: Operand) -> Operand:
-    """`np.where` of scalars: both sides are computed, one is chosen."""
-    if x.type == y.type == BOOL:
-        holds = truth(b, test)
-        second = b.prim("and", b.prim("not", holds), y)
-        return b.prim("or", b.prim("and", holds, x), second)
-    x, y = promoted(b, x, y)
-    name = "select" if is_float(x.type) else "iselect"
-    return as_weak(b, b.prim(name, truth(b, test), x, y), (x, y))
-
-
 # The object that a name stands for: what it means.
 _SCALAR_FUNCTIONS: tuple[tuple[Any, ScalarFunction], ...] = (
     *CALCULUS,
@@ -129,7 +120,7 @@ _SCALAR_FUNCTIONS: tuple[tuple[Any, ScalarFunction], ...] = (
     (np.mod, ScalarFunction(2, _binary(ast.Mod()))),
     (np.minimum, ScalarFunction(2, of_truths("and", either("minimum", "imin")))),
     (np.maximum, ScalarFunction(2, of_truths("or", either("maximum", "imax")))),
-    (np.where, ScalarFunction(3, _where)),
+    (np.where, ScalarFunction(3, choice)),
     (np.float64, ScalarFunction(1, to_double)),
     (np.float32, ScalarFunction(1, to_single)),
     (f64, ScalarFunction(1, to_double)),
@@ -335,7 +326,8 @@ def _reduce(cx: Context, node: ast.expr, call: ast.Call, kind: str) -> Operand:
     if isinstance(node, ast.GeneratorExp | ast.ListComp):
         return reduce_generator(cx, node, call, kind)
     if isinstance(node, ast.Tuple):
-        return _reduce_tuple(cx, call, kind, [cx.value(e) for e in node.elts])
+        parts = [cx.value(part) for part in unpacked(cx, node.elts)]
+        return _reduce_tuple(cx, call, kind, parts)
     return reduce_items(cx, node, call, kind)
 
 
@@ -373,6 +365,43 @@ def _list(cx: Context, node: ast.Call) -> Operand:
     return listed(cx, argument, node)
 
 
+def _operation(function: Any, op: Any) -> Callable[[Context, ast.Call], Value]:
+    """`operator.mul(x, y)`, which is `x * y`."""
+    is_unary = isinstance(op, ast.unaryop)
+
+    def call(cx: Context, node: ast.Call) -> Value:
+        count = 1 if is_unary else 2
+        first, *rest = arguments(cx, node, function.__name__, count, count)
+        made: ast.expr
+        if is_unary:
+            made = ast.UnaryOp(op, first)
+        elif isinstance(op, ast.cmpop):
+            made = ast.Compare(first, [op], rest)
+        else:
+            made = ast.BinOp(first, op, rest[0])
+        return cx.lazy(ast.copy_location(made, node))
+
+    return call
+
+
+_OPERATIONS: dict[Any, ast.unaryop | ast.cmpop | ast.operator] = {
+    operator.add: ast.Add(),
+    operator.sub: ast.Sub(),
+    operator.mul: ast.Mult(),
+    operator.truediv: ast.Div(),
+    operator.floordiv: ast.FloorDiv(),
+    operator.mod: ast.Mod(),
+    operator.pow: ast.Pow(),
+    operator.neg: ast.USub(),
+    operator.lt: ast.Lt(),
+    operator.le: ast.LtE(),
+    operator.gt: ast.Gt(),
+    operator.ge: ast.GtE(),
+    operator.eq: ast.Eq(),
+    operator.ne: ast.NotEq(),
+}
+
+
 def _accumulate(cx: Context, node: ast.Call) -> Operand:
     """It makes an iterator, which is no value: see `iteration.py`."""
     raise flow_errors.bare_iterator(cx.span(node), ast.unparse(node.func))
@@ -392,6 +421,7 @@ _SPECIAL: tuple[tuple[Any, Callable[[Context, ast.Call], Value]], ...] = (
     (builtins.list, _list),
     (builtins.set, set_call),
     (itertools.accumulate, _accumulate),
+    *((function, _operation(function, op)) for function, op in _OPERATIONS.items()),
     *ARRAY_FUNCTIONS,
 )
 

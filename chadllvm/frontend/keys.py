@@ -285,7 +285,7 @@ def _bound(
             return {name: element}, []
         case ast.Tuple(targets) | ast.List(targets), ast.Tuple(parts) if len(
             targets
-        ) == len(parts):
+        ) == len(parts) and not any(isinstance(t, ast.Starred) for t in targets):
             words: dict[str, ast.Constant] = {}
             values: list[tuple[ast.expr, ast.expr]] = []
             for inner, part in zip(targets, parts, strict=True):

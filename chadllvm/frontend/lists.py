@@ -227,7 +227,7 @@ def _list(cx: Context, name: ast.Name, method: str, elem: Type | None) -> Var:
     if isinstance(value, _EmptyList) and elem is not None:
         raise Learned(name.id, elem, is_sure=True)
     array = cx.value(name)
-    if not isinstance(array, Var) or array not in cx.lists:
+    if not isinstance(array, Var) or not is_python_list(cx, array):
         found = said(array.type)
         raise update_errors.not_a_list(cx.span(name), name.id, method, found)
     return array

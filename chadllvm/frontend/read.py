@@ -22,6 +22,8 @@ from typing import assert_never
 
 from chadllvm.errors import flow_errors, statement_errors, update_errors
 from chadllvm.errors.update_errors import CHANGING
+from chadllvm.frontend.annotations import Annotation
+from chadllvm.frontend.assigned import Split, split
 from chadllvm.frontend.exits import Exits
 from chadllvm.frontend.keys import Entries, Position, written_out
 from chadllvm.frontend.match_statement import (
@@ -290,6 +292,9 @@ class _Reader:
         self, targets: Sequence[ast.expr], value: ast.expr, node: ast.stmt
     ) -> tuple[Statement, ...]:
         """`a = b = value`: the value is computed once, then named again."""
+        parts = [split(target) for target in targets]
+        if any(part.whole or part.inside for part in parts):
+            return self._with_parts(parts, node, value)
         for target in targets:
             self._check_target(target)
         popped = _popped(targets, value)
@@ -309,6 +314,37 @@ class _Reader:
         again = [Assign(target, _load(first), node) for target in others]
         return (Assign(first, value, node), *again)
 
+    def _with_parts(
+        self,
+        parts: Sequence[Split],
+        node: ast.stmt,
+        value: ast.expr,
+        op: ast.operator | None = None,
+        annotation: Annotation = None,
+    ) -> tuple[Statement, ...]:
+        """An assignment to fields or entries: to variables that stand for them."""
+        before = [part for found in parts for part in found.inside]
+        if op is not None:
+            before += [part for found in parts for part in found.whole]
+        first: list[Statement] = []
+        if self._updated(value):
+            call, value = self._called_first(value, node)
+            first.append(call)
+        for part in before:
+            first.append(Assign(part.variable(ast.Store()), _load(part.node), node))
+        targets = [found.target for found in parts]
+        if op is not None:
+            first += self._augmented(targets[0], op, value, node)
+        elif annotation is not None:
+            first.append(Assign(targets[0], value, node, annotation))
+        else:
+            first += self._assignments(targets, value, node)
+        for found in parts:
+            for part in (*found.whole, *found.inside):
+                new = part.variable(ast.Load())
+                first.append(part.replaced(new, node, is_new=part in found.whole))
+        return tuple(first)
+
     def _called_first(self, call: ast.expr, node: ast.stmt) -> tuple[Assign, ast.expr]:
         """A call that updates arguments, and what reads its result."""
         result = ast.copy_location(ast.Name(_CHAINED, ast.Store()), call)
@@ -317,6 +353,9 @@ class _Reader:
     def _augmented(
         self, target: ast.expr, op: ast.operator, value: ast.expr, node: ast.stmt
     ) -> tuple[Statement, ...]:
+        part = split(target)
+        if part.whole or part.inside:
+            return self._with_parts([part], node, value, op)
         self._check_target(target)
         popped = _popped([target], value)
         if popped is not None:
@@ -330,6 +369,10 @@ class _Reader:
         return (Assign(target, operation, node),)
 
     def _annotated(self, node: ast.AnnAssign) -> tuple[Statement, ...]:
+        part = split(node.target)
+        if node.value is not None and (part.whole or part.inside):
+            annotation = local_annotation(self.source, node.annotation)
+            return self._with_parts([part], node, node.value, annotation=annotation)
         self._check_target(node.target)
         if node.value is None:
             return ()
@@ -378,8 +421,8 @@ class _Reader:
             case ast.Tuple(elements) | ast.List(elements):
                 for element in elements:
                     self._check_target(element, updates=updates)
-            case ast.Starred():
-                raise statement_errors.starred(span)
+            case ast.Starred(rest):
+                self._check_target(rest, updates=updates)
             case ast.Attribute():
                 raise update_errors.attribute_update(span)
             case _:

@@ -1,6 +1,6 @@
 """Python's classes as records: what fields a class has, and of which types.
 
-A `NamedTuple`, a frozen dataclass and a `TypedDict` are read here; `annotations.py`
+A `NamedTuple`, a dataclass and a `TypedDict` are read here; `annotations.py`
 gives their fields' annotations a meaning. A row of a structured array is a record of
 its dtype's fields.
 """
@@ -24,7 +24,6 @@ from chadllvm.ir.dtypes import scalar_of
 from chadllvm.ir.record import (
     Kind,
     RecordNames,
-    is_frozen_dataclass,
     is_named_tuple,
 )
 from chadllvm.ir.types import Alternatives, Array, Product, Type
@@ -67,7 +66,7 @@ def record_class(python: type) -> RecordClass | None:
     """The fields of a class, or None if it is no class of records.
 
     Raises:
-        BadRecord: if it is a dataclass that may change, say.
+        BadRecord: if an annotation of a field says nothing, or if it has no fields.
     """
     found: RecordClass | None = None
     if is_named_tuple(python):
@@ -130,11 +129,6 @@ def _has_own_constructor(python: type) -> bool:
 
 
 def _dataclass(python: Any) -> RecordClass:
-    if not is_frozen_dataclass(python):
-        raise BadRecord(
-            f"instances of {python.__name__} may change: declare it with "
-            "`@dataclass(frozen=True)`"
-        )
     annotations = _annotations(python)
     fields = [
         Field(

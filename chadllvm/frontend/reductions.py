@@ -17,7 +17,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from chadllvm.frontend.arithmetic import arithmetic, is_number, to_int, truth
+from chadllvm.errors import array_errors
+from chadllvm.frontend.arithmetic import (
+    arithmetic,
+    choice,
+    is_number,
+    promoted,
+    to_int,
+    truth,
+)
 from chadllvm.frontend.comprehension import list_comprehension
 from chadllvm.frontend.delayed import (
     Delayed,
@@ -36,6 +44,7 @@ from chadllvm.frontend.delayed import (
     zeros,
 )
 from chadllvm.frontend.given import Given, LibraryFunction
+from chadllvm.frontend.scalar import Meaning, either
 from chadllvm.frontend.width import float_of, is_loose, to_float, to_width, weakened
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lambda, Lit, Operand, Var, literal
@@ -48,13 +57,34 @@ from chadllvm.ops.iterate import Iterate
 Reduction = Callable[[Builder, Shape, Callable[[Builder, Indices], Operand]], Operand]
 
 
-def _reducible(call: Given) -> Delayed:
-    """What is reduced: an array, or a number, which has no axes, as it is to NumPy."""
+def _reducible(call: Given, neutral: Operand | None = None) -> Delayed:
+    """What is reduced: an array, or a number, which has no axes, as it is to NumPy.
+
+    Where `where` is false, it is `neutral`.
+    """
     node = call.nodes["a"]
     value = call.cx.lazy(node)
     if not isinstance(value, Delayed) and is_number(value.type):
         return Delayed((), value.type, lambda b, indices: value, is_plain=True)
-    return call.array_in(node, value)
+    array = call.array_in(node, value)
+    if "where" not in call:
+        return array
+    if neutral is None:
+        span, known = call.cx.span(call.nodes["where"]), ["`initial`, which it needs"]
+        raise array_errors.unknown_option(span, call.name, "where", known)
+
+    def chosen(b: Builder, x: Operand, holds: Operand) -> Operand:
+        return choice(b, holds, x, neutral)
+
+    found = elementwise(call.cx, call.node, chosen, (array, call.lazy("where")))
+    return delayed(call.cx, call.node, found)
+
+
+def _combined(call: Given, meaning: Meaning, found: Value) -> Value:
+    """A result with the initial value, if there is one."""
+    if "initial" not in call:
+        return found
+    return elementwise(call.cx, call.node, meaning, (found, call.value("initial")))
 
 
 def reduced(
@@ -196,10 +226,19 @@ def at_least_int(array: Delayed, dtype: Scalar | None = None) -> Delayed:
 
 
 def _sum(call: Given) -> Value:
-    array = _reducible(call)
+    array = _reducible(call, Lit(0))
     assert isinstance(array.elem, Scalar)
     default = I64 if array.elem == BOOL else array.elem
-    return reduced(call, at_least_int(array, call.dtype(default)), ADD, rows=True)
+    array = at_least_int(array, call.dtype(default))
+    return _combined(call, _plus, reduced(call, array, ADD, rows=True))
+
+
+def _plus(b: Builder, x: Operand, y: Operand) -> Operand:
+    return arithmetic(b, ast.Add(), x, y)
+
+
+def _times(b: Builder, x: Operand, y: Operand) -> Operand:
+    return arithmetic(b, ast.Mult(), x, y)
 
 
 ADD = fold_nest(Fold("add"))
@@ -220,10 +259,20 @@ def _divided(call: Given, value: Value, by: Operand) -> Value:
 
 
 def _mean(call: Given) -> Value:
-    array = _reducible(call)
+    array = _reducible(call, Lit(0))
     array = converted(array, float_of(array.elem))
     total = reduced(call, array, ADD, rows=True)
-    return _divided(call, total, _count_of(call, array))
+    if "where" not in call:
+        return _divided(call, total, _count_of(call, array))
+
+    def counted(b: Builder, x: Operand, holds: Operand) -> Operand:
+        return choice(b, holds, to_width(b, Lit(1), x.type), Lit(0))
+
+    ones = elementwise(call.cx, call.node, counted, (array, call.lazy("where")))
+    count = reduced(call, delayed(call.cx, call.node, ones), ADD, rows=True)
+    return elementwise(
+        call.cx, call.node, lambda b, x, n: b.prim("div", x, n), (total, count)
+    )
 
 
 def _variance(call: Given) -> Value:
@@ -279,22 +328,29 @@ def _deviation(call: Given) -> Value:
 def product_nest(b: Builder, shape: Shape, element: Callable[..., Operand]) -> Operand:
     """A product is a loop: its reverse multiplies what is before by what follows."""
     sample = element(Builder(), [Var("i", I64) for _ in shape])
-    one = literal(1, sample.type)
-    multiply = "mul" if is_float(sample.type) else "imul"
+    return _in_order(_times, literal(1, sample.type))(b, shape, element)
 
-    def level(outer: Builder, state: Operand, indices: Indices) -> Operand:
-        if len(indices) == len(shape):
-            return outer.prim(multiply, state, element(outer, indices))
-        index, before, inner = Var("i", I64), Var("p", sample.type), outer.child()
-        after = level(inner, before, (*indices, index))
-        body = Lambda((index, before), inner.block([after]))
-        return outer.apply(Iterate(), [shape[len(indices)], state], [body])[0]
 
-    return level(b, one, ())
+def _in_order(combine: Meaning, start: Operand) -> Reduction:
+    """The elements combined with a first value, one after the other."""
+
+    def reduction(b: Builder, shape: Shape, element: Callable[..., Operand]) -> Operand:
+        def level(outer: Builder, state: Operand, indices: Indices) -> Operand:
+            if len(indices) == len(shape):
+                return combine(outer, state, element(outer, indices))
+            index, before, inner = Var("i", I64), Var("p", start.type), outer.child()
+            after = level(inner, before, (*indices, index))
+            body = Lambda((index, before), inner.block([after]))
+            return outer.apply(Iterate(), [shape[len(indices)], state], [body])[0]
+
+        return level(b, start, ())
+
+    return reduction
 
 
 def _prod(call: Given) -> Value:
-    return reduced(call, at_least_int(_reducible(call)), product_nest)
+    array = at_least_int(_reducible(call, Lit(1)))
+    return _combined(call, _times, reduced(call, array, product_nest))
 
 
 def _product_of_items(call: Given) -> Value:
@@ -309,18 +365,24 @@ def _product_of_items(call: Given) -> Value:
         product = weakened(call.builder, product)
     if "start" not in call:
         return product
-    values = (call.value("start"), product)
-    return elementwise(
-        call.cx, call.node, lambda b, x, y: arithmetic(b, ast.Mult(), x, y), values
-    )
+    return elementwise(call.cx, call.node, _times, (call.value("start"), product))
 
 
 def _extremum(kind: str) -> Callable[[Given], Value]:
     """`np.max` or `np.min`; of booleans it is one."""
 
+    combine = either(f"{kind}imum", f"i{kind}")
+
     def meaning(call: Given) -> Value:
-        array = _reducible(call)
-        found = reduced(call, at_least_int(array), fold_nest(Fold(kind, nan=True)))
+        start = call.value("initial") if "initial" in call else None
+        array = _reducible(call, start)
+        reduction = fold_nest(Fold(kind, nan=True))
+        if start is not None and array.elem != BOOL:
+            elem = promoted(Builder(), start, Var("x", array.elem))[1].type
+            array, b = converted(array, elem), call.builder
+            as_elem = to_width(b, start, elem) if is_float(elem) else to_int(b, start)
+            reduction = _in_order(combine, as_elem)
+        found = reduced(call, at_least_int(array), reduction)
         if array.elem != BOOL:
             return found
         return elementwise(call.cx, call.node, truth, (found,))
@@ -357,8 +419,9 @@ def _truths(call: Given, negate: bool) -> Delayed:
         holds = truth(b, x)
         return to_int(b, b.prim("not", holds) if negate else holds)
 
-    array = elementwise(call.cx, call.node, meaning, (_reducible(call),))
-    return delayed(call.cx, call.node, array)
+    array = _reducible(call, Lit(negate))
+    found = elementwise(call.cx, call.node, meaning, (array,))
+    return delayed(call.cx, call.node, found)
 
 
 def _any(call: Given) -> Value:
@@ -391,22 +454,25 @@ def _range(call: Given) -> Value:
 
 
 _AXIS = "a axis=None * keepdims=False"
+_WHERE = f"{_AXIS} where=None"
+_INITIAL = f"{_AXIS} initial=None where=None"
+_SUM = "a axis=None dtype=None * keepdims=False initial=None where=None"
 
 REDUCTIONS: tuple[LibraryFunction, ...] = (
-    LibraryFunction(np.sum, "a axis=None dtype=None * keepdims=False", _sum, "sum"),
-    LibraryFunction(np.mean, _AXIS, _mean, "mean"),
+    LibraryFunction(np.sum, _SUM, _sum, "sum"),
+    LibraryFunction(np.mean, _WHERE, _mean, "mean"),
     LibraryFunction(np.var, "a axis=None * ddof=0 keepdims=False", _variance, "var"),
     LibraryFunction(np.std, "a axis=None * ddof=0 keepdims=False", _deviation, "std"),
-    LibraryFunction(np.prod, _AXIS, _prod, "prod"),
+    LibraryFunction(np.prod, _INITIAL, _prod, "prod"),
     LibraryFunction(math.prod, "a * start=1", _product_of_items),
-    LibraryFunction(np.max, _AXIS, _extremum("max"), "max"),
-    LibraryFunction(np.min, _AXIS, _extremum("min"), "min"),
-    LibraryFunction(np.amax, _AXIS, _extremum("max")),
-    LibraryFunction(np.amin, _AXIS, _extremum("min")),
+    LibraryFunction(np.max, _INITIAL, _extremum("max"), "max"),
+    LibraryFunction(np.min, _INITIAL, _extremum("min"), "min"),
+    LibraryFunction(np.amax, _INITIAL, _extremum("max")),
+    LibraryFunction(np.amin, _INITIAL, _extremum("min")),
     LibraryFunction(np.argmax, "a axis=None", _winner("max"), "argmax"),
     LibraryFunction(np.argmin, "a axis=None", _winner("min"), "argmin"),
-    LibraryFunction(np.any, _AXIS, _any, "any"),
-    LibraryFunction(np.all, _AXIS, _all, "all"),
+    LibraryFunction(np.any, _WHERE, _any, "any"),
+    LibraryFunction(np.all, _WHERE, _all, "all"),
     LibraryFunction(np.count_nonzero, _AXIS, _count_nonzero),
     LibraryFunction(np.ptp, _AXIS, _range),
 )

@@ -213,19 +213,21 @@ def _axis_or_flat(call: Given) -> tuple[Delayed, int]:
 
 
 def _roll(call: Given) -> Value:
-    """Without an axis, all elements of a vector; NumPy would roll those of a matrix."""
+    """Without an axis, all elements in their order, in the shape that they had."""
     array, axis = _axis_or_flat(call)
-    if "axis" not in call and call.array("a").rank > 1:
-        raise array_errors.wrong_rank(
-            call.cx.span(call.node), call.name, "an axis, or a vector", array.type
-        )
+    shape = call.array("a").shape
     b, size = call.builder, array.shape[axis]
     shift = b.prim("imod", call.integer("shift"), b.prim("imax", size, Lit(1)))
 
     def place(b: Builder, index: Operand) -> Operand:
         return b.prim("from_end", b.prim("isub", index, shift), size)
 
-    return _along(array, axis, size, place)
+    rolled = _along(array, axis, size, place)
+    if "axis" in call or len(shape) == 1:
+        return rolled
+    return Delayed(
+        shape, rolled.elem, lambda b, at: rolled.element(b, [ravelled(b, at, shape)])
+    )
 
 
 def _repeat(call: Given) -> Value:

@@ -98,6 +98,23 @@ class Updating(ast.Call):
     parts: tuple[ast.expr, ...] = ()
 
 
+class Replaced(ast.expr):
+    """The `record` with a `value` in the place of its field or entry `key`.
+
+    `is_new`: in Python the object itself has the value from then on.
+    """
+
+    _fields = ("record", "value")
+    __match_args__ = ("record", "value")
+    key: str
+    is_field: bool
+    is_new: bool
+
+    def __init__(self, record: ast.Name, value: ast.expr) -> None:
+        super().__init__()
+        self.record, self.value = record, value
+
+
 class Final(ast.Tuple):
     """The parameters that a function updates, as they are at its end.
 
@@ -258,6 +275,8 @@ def target_parts(target: ast.expr) -> Iterator[ast.expr]:
         node = stack.pop()
         if isinstance(node, ast.Tuple | ast.List):
             stack.extend(reversed(node.elts))
+        elif isinstance(node, ast.Starred):
+            stack.append(node.value)
         else:
             yield node
 
@@ -276,5 +295,7 @@ def bound_names(target: ast.expr) -> list[str]:
             return [name]
         case ast.Tuple(parts) | ast.List(parts):
             return [name for part in parts for name in bound_names(part)]
+        case ast.Starred(part):
+            return bound_names(part)
         case _:
             return [""]

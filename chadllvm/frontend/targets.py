@@ -11,6 +11,7 @@ update, is checked on the whole program (`simplify/sharing.py`).
 from __future__ import annotations
 
 import ast
+from functools import partial
 
 from chadllvm.errors import record_errors, statement_errors, type_errors, update_errors
 from chadllvm.frontend.closures import is_tuple
@@ -48,11 +49,9 @@ def _unpack(
     cx: Context, target: ast.expr, elements: list[ast.expr], value: Operand
 ) -> None:
     ty = value.type
-    for part in elements:
-        if isinstance(part, ast.Starred):
-            raise statement_errors.starred(cx.span(part))
+    starred = [k for k, part in enumerate(elements) if isinstance(part, ast.Starred)]
     if isinstance(ty, Array) or list_names(ty) is not None:
-        _unpack_array(cx, target, elements, value)
+        _unpack_array(cx, target, elements, value, *starred)
         return
     value = opened(cx.at(target), value)
     ty = value.type
@@ -60,27 +59,65 @@ def _unpack(
         raise type_errors.not_unpackable(cx.span(target), ty)
     if isinstance(ty.names, RecordNames) and not ty.names.is_sequence:
         raise record_errors.not_unpackable(cx.span(target), ty.names.title)
-    if len(ty.fields) != len(elements):
-        raise type_errors.wrong_unpacking(
-            cx.span(target), len(elements), len(ty.fields)
-        )
-    for k, part in enumerate(elements):
+    size, extra = len(ty.fields), len(ty.fields) - len(elements) + 1
+    if extra < 0 if starred else size != len(elements):
+        raise type_errors.wrong_unpacking(cx.span(target), len(elements), size)
+    at = 0
+    for part in elements:
         since = len(cx.builder.bindings)
-        bind_target(cx, part, component(cx.at(part), value, k), since)
+        if isinstance(part, ast.Starred):
+            parts = [component(cx.at(part), value, at + k) for k in range(extra)]
+            nodes = [cx.settled(part, each) for each in parts]
+            shown = ast.copy_location(ast.List(nodes, ast.Load()), part)
+            rest = cx.value(shown)
+            bind_target(cx, part.value, rest, since)
+            at += extra
+            continue
+        bind_target(cx, part, component(cx.at(part), value, at), since)
+        at += 1
 
 
 def _unpack_array(
-    cx: Context, target: ast.expr, elements: list[ast.expr], value: Operand
+    cx: Context,
+    target: ast.expr,
+    elements: list[ast.expr],
+    value: Operand,
+    starred: int | None = None,
 ) -> None:
-    """`x, y = point`: how many elements there are is seen when the program runs."""
+    """`x, y = point`: how many elements there are is seen when the program runs.
+
+    `x, *others = point`: the place of what takes all others is `starred`.
+    """
     b = cx.at(target)
     xs = None if isinstance(value.type, Array) else ragged(cx, target, value)
     size = dimension(b, value, 0) if xs is None else xs.count
-    b.prim("unpacked", size, Lit(len(elements)))
+    asked = Lit(len(elements))
+    if starred is not None:
+        least = Lit(len(elements) - 1)
+        size, asked = b.prim("imin", size, least), least
+    b.prim("unpacked", size, asked)
     for k, part in enumerate(elements):
         since = len(cx.builder.bindings)
+        if starred is not None and k >= starred:
+            place = _end_of(part, cx.settled(target, value), k, k - len(elements))
+            bind_target(cx, getattr(part, "value", part), cx.value(place), since)
+            continue
         if xs is None:
             item: Operand = cx.at(part).apply(Index(), [value, Lit(k)])[0]
         else:
             item = made_element(cx, part, cx.at(part), xs, Lit(k))
         bind_target(cx, part, item, since)
+
+
+def _end_of(part: ast.expr, whole: ast.expr, first: int, last: int) -> ast.expr:
+    """`whole[last]`; the list of `whole[first:last + 1]` if the part is starred."""
+    at = partial(ast.copy_location, old_node=part)
+    if not isinstance(part, ast.Starred):
+        single = ast.Subscript(whole, at(ast.Constant(last)), ast.Load())
+        return ast.copy_location(single, part)
+    end = at(ast.Constant(last + 1)) if last < -1 else None
+    places = at(ast.Slice(at(ast.Constant(first)), end))
+    rest = at(ast.Subscript(whole, places, ast.Load()))
+    item, name = (at(ast.Name("item.", c)) for c in (ast.Store(), ast.Load()))
+    clause = ast.comprehension(item, rest, [], 0)
+    return ast.copy_location(ast.ListComp(name, [clause]), part)

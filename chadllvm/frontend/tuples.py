@@ -1,4 +1,4 @@
-"""Tuples made of tuples: `p[1:]`, `p + q`, `(1,) * 3`, `(1, *p)`, `f(*p)`; `p == q`.
+"""Tuples made of tuples: `p[1:]`, `p + q`, `(1,) * 3`, `(1, *p)`, `f(*p)`; `p < q`.
 
 Which components the result has is known when the program is compiled: bounds of slices
 and numbers of copies are constants.
@@ -16,6 +16,8 @@ from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Value
 from chadllvm.frontend.width import component, product
+from chadllvm.ir.build import Builder
+from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.term import Lit, Operand, Tuple
 from chadllvm.ir.types import BOOL, I64, Product, list_names, opened_type
 
@@ -43,23 +45,40 @@ def tuple_operation(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Operand
             return None
 
 
-def equality(
+def comparison(
     cx: Context, node: ast.expr, op: ast.cmpop, x: Value, y: Value
 ) -> Operand | None:
-    """`x == y` or `x != y` of tuples of numbers; None for all else."""
-    if not isinstance(op, ast.Eq | ast.NotEq) or not (_is_plain(x) and _is_plain(y)):
+    """Tuples of numbers, compared by the first components that differ; None for all
+    else."""
+    if not isinstance(op, _COMPARISONS) or not (_is_plain(x) and _is_plain(y)):
         return None
     first, second = _components(cx, node, x), _components(cx, node, y)
     b = cx.at(node)
-    same: Operand = Lit(len(first) == len(second))
-    for left, right in zip(first, second, strict=False):
-        inner = equality(cx, node, ast.Eq(), left, right)
-        if inner is None:
+    found: Operand = compare(b, op, Lit(len(first)), Lit(len(second)))
+    for left, right in reversed([*zip(first, second, strict=False)]):
+        same = comparison(cx, node, ast.Eq(), left, right)
+        here = comparison(cx, node, op, left, right)
+        if same is None or here is None:
             if not (is_number(left.type) and is_number(right.type)):
                 return None
-            inner = compare(b, ast.Eq(), left, right)
-        same = inner if same == Lit(True) else b.prim("and", same, inner)
-    return same if isinstance(op, ast.Eq) else b.prim("not", same)
+            same, here = compare(b, ast.Eq(), left, right), compare(b, op, left, right)
+        found = _chosen(b, same, found, here)
+    return found
+
+
+_COMPARISONS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+
+
+def _chosen(b: Builder, test: Operand, then: Operand, orelse: Operand) -> Operand:
+    """One of two truth values."""
+    match then, orelse:
+        case _ if then == orelse:
+            return then
+        case _, Lit(False):
+            return b.prim("and", test, then)
+        case _:
+            other = b.prim("and", b.prim("not", test), orelse)
+            return b.prim("or", b.prim("and", test, then), other)
 
 
 def unpacked(cx: Context, nodes: Sequence[ast.expr]) -> list[ast.expr]:
@@ -69,6 +88,9 @@ def unpacked(cx: Context, nodes: Sequence[ast.expr]) -> list[ast.expr]:
         if not isinstance(node, ast.Starred):
             found.append(node)
             continue
+        if isinstance(node.value, ast.Tuple | ast.List):
+            found += unpacked(cx, node.value.elts)
+            continue
         value = cx.value(node.value)
         if not is_tuple(value.type) or list_names(value.type) is not None:
             raise statement_errors.starred(cx.span(node))
@@ -77,11 +99,27 @@ def unpacked(cx: Context, nodes: Sequence[ast.expr]) -> list[ast.expr]:
 
 
 def call_unpacked(cx: Context, node: ast.Call) -> ast.Call:
-    """A call, where `*p` is the components of a tuple."""
-    if not any(isinstance(argument, ast.Starred) for argument in node.args):
+    """A call, where `*p` is the components of a tuple, and `**d` a dictionary's."""
+    is_starred = any(isinstance(argument, ast.Starred) for argument in node.args)
+    if not is_starred and all(keyword.arg for keyword in node.keywords):
         return node
-    call = ast.Call(node.func, unpacked(cx, node.args), node.keywords)
+    keywords = [each for k in node.keywords for each in _keywords(cx, k)]
+    call = ast.Call(node.func, unpacked(cx, node.args), keywords)
     return ast.copy_location(call, node)
+
+
+def _keywords(cx: Context, node: ast.keyword) -> list[ast.keyword]:
+    if node.arg is not None:
+        return [node]
+    value = cx.value(node.value)
+    names = value.type.names if isinstance(value.type, Product) else ()
+    if not isinstance(names, RecordNames) or names.kind is not Kind.DICT:
+        raise statement_errors.starred(cx.span(node))
+    parts = zip(names, _components(cx, node.value, value), strict=True)
+    return [
+        ast.copy_location(ast.keyword(name, cx.settled(node.value, part)), node)
+        for name, part in parts
+    ]
 
 
 def _is_plain(value: Value) -> TypeGuard[Operand]:

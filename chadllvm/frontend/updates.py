@@ -366,6 +366,8 @@ def _targets(node: ast.AST) -> Iterator[ast.expr]:
         part = stack.pop()
         if isinstance(part, ast.Tuple | ast.List):
             stack += part.elts
+        elif isinstance(part, ast.Starred):
+            stack.append(part.value)
         else:
             yield part
 

@@ -167,3 +167,63 @@ def dstack(tup):
     if np.ndim(tup[0]) == 2:
         return np.stack(tup, axis=-1)
     return np.concatenate(tup, axis=2)
+
+
+# ---- as lists and numbers --------------------------------------------------------
+
+
+@overload(np.ndarray.tolist, choose=())
+def tolist(a: Any) -> FunctionType:
+    """The elements in lists, a list for each row."""
+    return _listed(_rank(a))
+
+
+@cache
+def _listed(rank: int) -> FunctionType:
+    text = "x0"
+    for k in range(rank):
+        text = f"[{text} for x{k} in x{k + 1}]"
+    return written(f"tolist(x{rank})", f"return {text}", {}, __name__, f"<list {rank}>")
+
+
+@overload(np.ndarray.item)
+def item(a):
+    """The only element."""
+    if np.size(a) != 1:
+        raise ValueError("can only convert an array of size 1 to a Python scalar")
+    return np.ravel(a)[0]
+
+
+# ---- of the same shape -----------------------------------------------------------
+
+
+@overload(np.ix_, tuples=())
+def ix_(rows, columns, others=None):
+    """Indices of all pairs, or triples, of places."""
+    if others is None:
+        return rows[:, None], columns[None, :]
+    return rows[:, None, None], columns[None, :, None], others[None, None, :]
+
+
+@overload(np.resize, tuples=("new_shape",))
+def resize(a, new_shape):
+    """The elements again and again, as many as the new shape has."""
+    found = np.zeros(new_shape, a.dtype)
+    flat = np.ravel(a)
+    return np.reshape(flat[np.arange(found.size) % len(flat)], found.shape)
+
+
+@overload(np.broadcast_arrays, choose=())
+def broadcast_arrays(*args: Any) -> FunctionType:
+    """The arrays in the shape that they broadcast to, in a tuple."""
+    return _broadcast(len(args))
+
+
+@cache
+def _broadcast(count: int) -> FunctionType:
+    names = [f"x{k}" for k in range(count)]
+    shape = " + ".join(f"np.zeros(np.shape({name}))" for name in names)
+    parts = ", ".join(f"np.broadcast_to({name}, shape)" for name in names)
+    body = f"shape = np.shape({shape})\n    return ({parts},)"
+    head = f"broadcast_arrays({', '.join(names)})"
+    return written(head, body, {"np": np}, __name__, f"<broadcast {count}>")

@@ -37,6 +37,8 @@ SCALAR = "scalar_function"
 # a function of it that is not known otherwise.
 _PROVIDERS = {
     "builtins": ("chadllvm.prelude.lists", "chadllvm.prelude.debug"),
+    "itertools": ("chadllvm.prelude.lists",),
+    "_functools": ("chadllvm.prelude.lists",),
     "_operator": ("chadllvm.prelude.linear",),
     "math": ("chadllvm.prelude.arrays",),
     "chadllvm.frontend.places": ("chadllvm.prelude.ordering",),
@@ -76,6 +78,7 @@ _functions: dict[Callable[..., Any], Any] = {}
 _names: dict[str, Any] = {}
 _tuples: dict[Any, frozenset[str]] = {}
 _vectors: dict[Any, frozenset[str]] = {}
+_sequences: dict[Any, frozenset[str]] = {}
 
 
 class Namespace:
@@ -100,6 +103,7 @@ def overload(
     choose: Sequence[str] | None = None,
     tuples: Sequence[str] | None = None,
     vectors: Sequence[str] = (),
+    sequences: Sequence[str] = (),
 ) -> Callable[[F], F]:
     """Decorator: where a program calls `target`, it calls the decorated function.
 
@@ -116,6 +120,8 @@ def overload(
             are to NumPy, but for the parameters that it names and constants.
         vectors: the names of parameters whose arrays must have one axis; others are an
             error of the program. It needs `tuples`.
+        sequences: the names of parameters that are run over. What is no value, such as
+            `range(n)`, `zip(a, b)` or a generator, and sets are lists there.
 
     The decorated function is one that programs can call: compiled by `jit`, made by
     `vectorize`, or a plain Python function in the compiled language.
@@ -134,6 +140,7 @@ def overload(
         if target not in table or not is_provided(function):
             chosen = function if choose is None else Chooser(function, tuple(choose))
             table[target] = chosen
+            _sequences[chosen] = frozenset(sequences)
             if tuples is not None:
                 _tuples[chosen] = frozenset(tuples)
                 _vectors[chosen] = frozenset(vectors)
@@ -215,6 +222,11 @@ def tuples_of(function: Any) -> frozenset[str] | None:
 def vectors_of(function: Any) -> frozenset[str]:
     """The parameters that take arrays of one axis only."""
     return _vectors.get(function, frozenset())
+
+
+def sequences_of(function: Any) -> frozenset[str]:
+    """The parameters that are run over, whatever iterator is given for them."""
+    return _sequences.get(function, frozenset())
 
 
 def parameters_of(function: Any) -> dict[str, inspect.Parameter]:

@@ -1,0 +1,304 @@
+"""Fields and entries that are assigned: the name stands for a changed record then.
+
+    p.x = v             →   p = (p, with v as its x)
+    d["w"] -= v         →   d.w = d["w"]; d.w -= v; d = (d, with d.w as its "w")
+    p.x, p.y = p.y, a   →   p.x, p.y = p.y, a; p = (p, with p.x as its x); …
+    p.at[i] = v         →   p.at = p.at; p.at[i] = v; p = (p, with p.at as its at)
+
+On the right `p.x` is a variable of that name, which no user can write.
+
+Records are values here, where in Python every name of an object sees what is assigned
+to its fields. So an object whose fields are assigned has one name: it is made where the
+name is assigned, by a call of its class, a dictionary written out, or a copy, and the
+name stands by itself only where no other one comes from that. A call may take it, if
+what it gives holds no objects (`Assigned.calls`). What is assigned in an array of a
+field is no matter of the record: names of arrays are looked after by
+`simplify/sharing.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from chadllvm.errors.update_errors import CHANGING
+from chadllvm.frontend.surface import CHANGING_SETS, Assign, Replaced
+
+# Calls that give an object that nobody else has.
+_COPIES = (dict, dataclasses.replace, copy.copy)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A field or an entry `key` of what a name stands for."""
+
+    owner: ast.Name
+    key: str
+    node: ast.expr
+
+    @property
+    def name(self) -> str:
+        """Of the variable that stands for it."""
+        return f"{self.owner.id}.{self.key}"
+
+    def variable(self, context: ast.expr_context) -> ast.Name:
+        return ast.copy_location(ast.Name(self.name, context), self.node)
+
+    def replaced(self, value: ast.expr, node: ast.stmt, *, is_new: bool) -> Assign:
+        """The statement by which the owner has a value in the place of this part."""
+        record = ast.copy_location(ast.Name(self.owner.id, ast.Load()), self.owner)
+        made = Replaced(record, value)
+        made.key, made.is_field = self.key, isinstance(self.node, ast.Attribute)
+        made.is_new = is_new
+        target = ast.copy_location(ast.Name(self.owner.id, ast.Store()), self.owner)
+        return Assign(target, ast.copy_location(made, self.node), node)
+
+
+def part_of(target: ast.expr) -> Part | None:
+    """The field or entry that a target is."""
+    match target:
+        case ast.Attribute(ast.Name() as owner, key):
+            return Part(owner, key, target)
+        case ast.Subscript(ast.Name() as owner, ast.Constant(str(key))):
+            return Part(owner, key, target)
+        case _:
+            return None
+
+
+def part_around(target: ast.expr) -> Part | None:
+    """The field or entry in whose array a target `p.at[i][j]` is."""
+    inner = target
+    while isinstance(inner, ast.Subscript):
+        inner = inner.value
+        found = part_of(inner)
+        if found is not None:
+            return found
+    return None
+
+
+@dataclass
+class Split:
+    """A target without fields and entries, and the parts that stand for these."""
+
+    target: ast.expr
+    whole: list[Part] = field(default_factory=list)
+    inside: list[Part] = field(default_factory=list)
+
+
+def split(target: ast.expr) -> Split:
+    """Put variables in the places of fields and entries."""
+    found = Split(target)
+    found.target = _split(target, found)
+    return found
+
+
+def _split(target: ast.expr, found: Split) -> ast.expr:
+    match target:
+        case ast.Tuple(elements) | ast.List(elements):
+            new = [_split(element, found) for element in elements]
+            return ast.copy_location(type(target)(new, ast.Store()), target)
+        case ast.Starred(rest):
+            inner = _split(rest, found)
+            return ast.copy_location(ast.Starred(inner, ast.Store()), target)
+    part = part_of(target)
+    if part is not None:
+        found.whole.append(part)
+        return part.variable(ast.Store())
+    around = part_around(target)
+    if around is None:
+        return target
+    if all(around.name != other.name for other in found.inside):
+        found.inside.append(around)
+    return _inside(target, around)
+
+
+def _inside(target: ast.expr, part: Part) -> ast.expr:
+    """A target in an array of a part, as one in the array that its variable is."""
+    if target is part.node:
+        return part.variable(ast.Load())
+    assert isinstance(target, ast.Subscript)
+    inner = _inside(target.value, part)
+    made = ast.Subscript(inner, target.slice, target.ctx)
+    return ast.copy_location(made, target)
+
+
+# ---- other names -----------------------------------------------------------------
+
+
+class Assigned:
+    """What other names there may be of objects whose fields a function assigns.
+
+    `outside` gives what a name or an attribute stands for outside of the function.
+    """
+
+    def __init__(
+        self, definition: ast.FunctionDef, outside: Callable[[ast.expr], Any]
+    ) -> None:
+        self._definition, self._outside = definition, outside
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """Those with an assigned part: of a record, a dictionary or an array."""
+        return frozenset(
+            node.value.id
+            for node in _inner(self._definition)
+            if isinstance(node, ast.Attribute | ast.Subscript)
+            and isinstance(node.ctx, ast.Store)
+            and isinstance(node.value, ast.Name)
+        )
+
+    def held(self, call: ast.Call) -> list[ast.Name]:
+        """The names that stand by themselves in what the result of a call may hold."""
+        if not self._names:
+            return []
+        if self._is_copy(call):
+            taken = [*call.args[1:], *(keyword.value for keyword in call.keywords)]
+        else:
+            taken = [*_taken(call)]
+        return [t for t in taken if isinstance(t, ast.Name) and t.id in self._names]
+
+    def _is_copy(self, call: ast.Call) -> bool:
+        match call:
+            case ast.Call(ast.Attribute(_, "copy"), [], []):
+                return True
+            case ast.Call(function):
+                return self._outside(function) in _COPIES
+
+    def other(self, name: str) -> ast.expr | ast.FunctionDef | None:
+        """Where a name's object may come to have another name, or comes from one.
+
+        The whole function if the object comes from outside of it.
+        """
+        found = next(self._others(name), None)
+        return self._definition if found is None and not self._is_made(name) else found
+
+    def _others(self, name: str) -> Iterator[ast.expr]:
+        """What gives an object a second name, or the name an object of others."""
+        for node in self._definition.body:
+            yield from _escapes(node, name)
+        for node in _inner(self._definition):
+            match node:
+                case ast.Assign([ast.Name(bound)], value) if bound == name:
+                    if not self._makes(value):
+                        yield value
+                case ast.AnnAssign(ast.Name(bound), _, ast.expr() as value) if (
+                    bound == name
+                ):
+                    if not self._makes(value):
+                        yield value
+                case ast.Assign(targets):
+                    yield from (t for t in targets if _binds(t, name))
+                case ast.AugAssign(ast.Name(bound) as target) if bound == name:
+                    yield target
+                case ast.For(target) | ast.comprehension(target):
+                    if _binds(target, name):
+                        yield target
+                case ast.NamedExpr(ast.Name(bound)) as named if bound == name:
+                    yield named
+                case _:
+                    pass
+
+    def _makes(self, value: ast.expr) -> bool:
+        """Whether an expression makes an object that nobody else has."""
+        match value:
+            case ast.Dict() | ast.DictComp():
+                return True
+            case ast.IfExp(_, then, orelse):
+                return self._makes(then) and self._makes(orelse)
+            case ast.Call(function):
+                is_class = isinstance(self._outside(function), type)
+                return is_class or self._is_copy(value)
+            case _:
+                return False
+
+    def _is_made(self, name: str) -> bool:
+        """Whether the name is assigned an object before anything else is done."""
+        args = self._definition.args
+        every = (*args.posonlyargs, *args.args, *args.kwonlyargs)
+        is_parameter = any(arg.arg == name for arg in every)
+        nodes: Iterable[ast.AST] = self._definition.body
+        for node in nodes if is_parameter else _inner(self._definition):
+            match node:
+                case ast.Assign([ast.Name(bound)]) if bound == name:
+                    return True
+                case ast.AnnAssign(ast.Name(bound), _, ast.expr()) if bound == name:
+                    return True
+            if is_parameter and any(_is_name(n, {name}) for n in ast.walk(node)):
+                return False
+        return False
+
+
+def _inner(definition: ast.FunctionDef) -> Iterator[ast.AST]:
+    for statement in definition.body:
+        yield from ast.walk(statement)
+
+
+def _is_name(node: ast.AST, names: frozenset[str] | set[str]) -> bool:
+    return isinstance(node, ast.Name) and node.id in names
+
+
+def _binds(target: ast.expr, name: str) -> bool:
+    """Whether a target gives a name another object, not one of its parts."""
+    match target:
+        case ast.Name(bound):
+            return bound == name
+        case ast.Tuple(parts) | ast.List(parts):
+            return any(_binds(part, name) for part in parts)
+        case ast.Starred(part):
+            return _binds(part, name)
+        case _:
+            return False
+
+
+def _taken(call: ast.Call) -> Iterator[ast.expr]:
+    """What its method is one of, if a call is of one, and its arguments."""
+    if isinstance(call.func, ast.Attribute):
+        yield call.func.value
+        if call.func.attr in (*CHANGING, *CHANGING_SETS):
+            return  # They hold what they are given.
+    yield from call.args
+    yield from (keyword.value for keyword in call.keywords)
+
+
+def _escapes(node: ast.AST, name: str) -> Iterator[ast.expr]:
+    """Where a name stands by itself, and another one may come from that."""
+    match node:
+        case ast.Name(found, ast.Load()) if found == name:
+            yield node
+        case ast.Return():
+            pass  # Nothing follows.
+        case ast.FunctionDef() | ast.Lambda():
+            inside = (n for n in ast.walk(node) if _is_name(n, {name}))
+            yield from (n for n in inside if isinstance(n, ast.expr))
+        case ast.Attribute(ast.Name()):
+            pass
+        case ast.Subscript(ast.Name(), index):
+            yield from _escapes(index, name)
+        case ast.Compare(left, _, others):
+            for side in (left, *others):
+                if not isinstance(side, ast.Name):
+                    yield from _escapes(side, name)
+        case ast.Dict(keys, values):
+            for key, value in zip(keys, values, strict=True):
+                if key is not None or not isinstance(value, ast.Name):
+                    yield from _escapes(value, name)
+        case ast.For(_, ast.Name(), body, orelse):
+            for statement in (*body, *orelse):
+                yield from _escapes(statement, name)
+        case ast.comprehension(_, ast.Name(), tests):
+            for test in tests:
+                yield from _escapes(test, name)
+        case ast.Call():
+            taken = [*_taken(node)]
+            for child in ast.iter_child_nodes(node):
+                inner = child.value if isinstance(child, ast.keyword) else child
+                if not (isinstance(inner, ast.Name) and inner in taken):
+                    yield from _escapes(inner, name)
+        case _:
+            for child in ast.iter_child_nodes(node):
+                yield from _escapes(child, name)
