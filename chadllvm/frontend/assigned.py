@@ -21,7 +21,7 @@ from __future__ import annotations
 import ast
 import copy
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -219,10 +219,10 @@ class Assigned:
     def _is_made(self, name: str) -> bool:
         """Whether the name is assigned an object before anything else is done."""
         args = self._definition.args
-        every = (*args.posonlyargs, *args.args, *args.kwonlyargs)
+        every = [arg for arg in ast.walk(args) if isinstance(arg, ast.arg)]
         is_parameter = any(arg.arg == name for arg in every)
-        nodes: Iterable[ast.AST] = self._definition.body
-        for node in nodes if is_parameter else _inner(self._definition):
+        body = self._definition.body if is_parameter else _inner(self._definition)
+        for node in body:
             match node:
                 case ast.Assign([ast.Name(bound)]) if bound == name:
                     return True

@@ -19,8 +19,10 @@ def bind(
     cx: Context, node: ast.Call, name: str, params: Sequence[Parameter]
 ) -> dict[str, ast.expr]:
     """The argument of each parameter that is given one, in the order of evaluation."""
-    positional = [param for param in params if not param.is_keyword_only]
-    if len(node.args) > len(positional):
+    rest = next((param for param in params if param.is_variadic), None)
+    named = [param for param in params if param is not rest]
+    positional = [param for param in named if not param.is_keyword_only]
+    if len(node.args) > len(positional) and rest is None:
         plural = "" if len(positional) == 1 else "s"
         expected = f"{len(positional)} argument{plural}"
         if len(positional) < len(params):
@@ -29,7 +31,10 @@ def bind(
     given: dict[str, ast.expr] = {}
     for param, argument in zip(positional, node.args, strict=False):
         given[param.name] = argument
-    bind_keywords(cx, node, name, [param.name for param in params], given)
+    if rest is not None:
+        others = ast.Tuple(node.args[len(positional) :], ast.Load())
+        given[rest.name] = ast.copy_location(others, node)
+    bind_keywords(cx, node, name, [param.name for param in named], given)
     for param in params:
         if param.name not in given and param.is_required:
             raise call_errors.missing_argument(cx.span(node), name, param.name)

@@ -23,7 +23,7 @@ from chadllvm.frontend.arithmetic import is_number
 from chadllvm.frontend.array_functions import METHODS, NAMES
 from chadllvm.frontend.cases import by_case, check_members, settled_call
 from chadllvm.frontend.choosing import choice
-from chadllvm.frontend.closures import is_function
+from chadllvm.frontend.closures import is_function, is_tuple
 from chadllvm.frontend.comprehension import list_comprehension, listed
 from chadllvm.frontend.containers import (
     FUNCTIONS,
@@ -85,6 +85,9 @@ def call(cx: Context, node: ast.Call) -> Value:
 
 
 def _call(cx: Context, node: ast.Call) -> Value:
+    columns = _unzipped(cx, node)
+    if columns is not None:
+        return columns
     node = call_unpacked(cx, node)
     if isinstance(node.func, ast.Attribute):
         base = base_of(cx, node.func.value)
@@ -124,6 +127,8 @@ def _meaning(cx: Context, node: ast.Call, function: Any) -> Meaning:
         return partial(_of_sequences, overloaded(function))
     if function is np.where and len(node.args) == 1:
         function = np.nonzero
+    if function is partial and node.args:
+        return _partial
     known = known_function(function) or _container_function(function)
     if known is not None:
         return known
@@ -152,6 +157,39 @@ def _meaning(cx: Context, node: ast.Call, function: Any) -> Meaning:
     if ours is not None:
         return _of_overload(cx, node, ours)
     raise _unknown(cx, node, function)
+
+
+def _partial(cx: Context, node: ast.Call) -> Value:
+    """`partial(f, x, k=1.0)`, which is `lambda *rest: f(x, *rest, k=1.0)`."""
+    at, name = partial(ast.copy_location, old_node=node), "rest."
+    rest = at(ast.Starred(at(ast.Name(name, ast.Load())), ast.Load()))
+    function, *args = node.args
+    body = ast.Call(function, [*args, rest], node.keywords)
+    params = ast.arguments([], [], ast.arg(name), [], [], None, [])
+    made = ast.Lambda(params, ast.copy_location(body, node))
+    return cx.lazy(ast.fix_missing_locations(ast.copy_location(made, node)))
+
+
+def _unzipped(cx: Context, node: ast.Call) -> Value | None:
+    """`zip(*points)` of a list of tuples: a tuple of lists; None of anything else."""
+    match node:
+        case ast.Call(ast.Name("zip") as function, [ast.Starred(points)], []):
+            pass
+        case _:
+            return None
+    if cx.is_local(function.id) or isinstance(points, ast.Tuple | ast.List):
+        return None
+    value = cx.value(points)
+    if not isinstance(value.type, Array) or not is_tuple(value.type.elem):
+        return None
+    place, at = cx.settled(points, value), partial(ast.copy_location, old_node=node)
+    item, name = (at(ast.Name("item.", c)) for c in (ast.Store(), ast.Load()))
+    clause = ast.comprehension(item, place, [], 0)
+    parts: list[ast.expr] = []
+    for k in range(len(value.type.elem.fields)):
+        part = at(ast.Subscript(name, at(ast.Constant(k)), ast.Load()))
+        parts.append(ast.copy_location(ast.ListComp(part, [clause]), node))
+    return cx.lazy(ast.copy_location(ast.Tuple(parts, ast.Load()), node))
 
 
 def _of_overload(cx: Context, node: ast.Call, function: Any) -> Meaning:

@@ -82,6 +82,7 @@ def _body(
 ) -> Iterator[tuple[ast.AST, frozenset[str]]]:
     args = node.args
     own = {a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
+    own |= {args.vararg.arg} if args.vararg else set()
     if isinstance(node, ast.Lambda):
         yield node.body, bound | own
         return

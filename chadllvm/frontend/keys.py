@@ -341,7 +341,7 @@ class _Words(ast.NodeTransformer):
         """Parameters hide names, but in the defaults."""
         node.args.defaults = [self.visit(part) for part in node.args.defaults]
         args = node.args
-        own = {a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
+        own = {arg.arg for arg in ast.walk(args) if isinstance(arg, ast.arg)}
         inside = self._without(own)
         body = node.body
         if isinstance(body, list):

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from chadllvm.errors import closure_errors, statement_errors
+from chadllvm.errors import closure_errors
 from chadllvm.frontend.closures import (
     NOTHING,
     ClosureNames,
@@ -38,7 +38,12 @@ from chadllvm.frontend.siblings import (
     name_of,
     siblings_of,
 )
-from chadllvm.frontend.signature import Parameter, local_annotation
+from chadllvm.frontend.signature import (
+    Parameter,
+    check_keywords,
+    local_annotation,
+    with_variadic,
+)
 from chadllvm.frontend.source import Source
 from chadllvm.frontend.width import product
 from chadllvm.ir.build import Builder
@@ -221,20 +226,21 @@ def _new_code(cx: Context, node: Node, captured: _Captured) -> LocalFunction:
 
 def _parameters(source: Source) -> tuple[Parameter, ...]:
     arguments = source.definition.args
-    for extra in (arguments.vararg, arguments.kwarg):
-        if extra is not None:
-            raise statement_errors.starred(source.span(extra))
+    check_keywords(source)
     given = {name for name, _ in default_values(arguments)}
     nodes = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    return tuple(
-        Parameter(
-            node.arg,
-            local_annotation(source, node.annotation) if node.annotation else None,
-            None if node.arg in given else NO_DEFAULT,
-            source.span(node),
-            node in arguments.kwonlyargs,
-        )
-        for node in nodes
+    return with_variadic(
+        source,
+        [
+            Parameter(
+                node.arg,
+                local_annotation(source, node.annotation) if node.annotation else None,
+                None if node.arg in given else NO_DEFAULT,
+                source.span(node),
+                node in arguments.kwonlyargs,
+            )
+            for node in nodes
+        ],
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
 from types import FunctionType
@@ -29,7 +29,7 @@ class Parameter:
     """One parameter. `annotation` is None if any type is welcome.
 
     What a static parameter stands for is known when the function is compiled; its
-    annotation is not read.
+    annotation is not read. A variadic one takes the arguments that are left, in a tuple.
     """
 
     name: str
@@ -38,10 +38,11 @@ class Parameter:
     span: Span
     is_keyword_only: bool = False
     is_static: bool = False
+    is_variadic: bool = False
 
     @property
     def is_required(self) -> bool:
-        return self.default is NO_DEFAULT
+        return self.default is NO_DEFAULT and not self.is_variadic
 
 
 def signature(
@@ -52,7 +53,11 @@ def signature(
     Raises:
         CompileError: for parameters or annotations that are not supported.
     """
-    return read_signature(read_source(function), statics)
+    source = read_source(function)
+    extra = source.definition.args.vararg
+    if extra is not None:  # Python's own call says how many there are, and which types.
+        raise function_errors.variadic_parameter(source.span(extra), extra.arg)
+    return read_signature(source, statics)
 
 
 def read_signature(
@@ -60,16 +65,15 @@ def read_signature(
 ) -> tuple[Parameter, ...]:
     """The parameters of a function whose source has been read."""
     arguments = source.definition.args
-    for extra in (arguments.vararg, arguments.kwarg):
-        if extra is not None:
-            raise function_errors.variadic_parameter(source.span(extra), extra.arg)
+    check_keywords(source)
     nodes = [*arguments.posonlyargs, *arguments.args]
     defaults = list(source.function.__defaults__ or ())
     padded = [NO_DEFAULT] * (len(nodes) - len(defaults)) + defaults
     by_name = source.function.__kwdefaults__ or {}
     padded += [by_name.get(node.arg, NO_DEFAULT) for node in arguments.kwonlyargs]
     pairs = zip([*nodes, *arguments.kwonlyargs], padded, strict=True)
-    return tuple(
+    return with_variadic(
+        source,
         CompileError.all_of(
             partial(
                 _parameter,
@@ -80,8 +84,28 @@ def read_signature(
                 statics,
             )
             for node, default in pairs
-        )
+        ),
     )
+
+
+def check_keywords(source: Source) -> None:
+    """Refuse `**options`."""
+    extra = source.definition.args.kwarg
+    if extra is not None:
+        raise function_errors.variadic_parameter(source.span(extra), extra.arg)
+
+
+def with_variadic(
+    source: Source, parameters: Iterable[Parameter]
+) -> tuple[Parameter, ...]:
+    """The parameters, with `*rest` between those by position and by keyword."""
+    every = [*parameters]
+    extra = source.definition.args.vararg
+    if extra is None:
+        return (*every,)
+    span, at = source.span(extra), sum(not p.is_keyword_only for p in every)
+    rest = Parameter(extra.arg, None, NO_DEFAULT, span, is_variadic=True)
+    return (*every[:at], rest, *every[at:])
 
 
 def _parameter(
