@@ -33,7 +33,12 @@ from chadllvm.driver.prints import fingerprint
 from chadllvm.driver.reach import digest_of_reach, is_library_module
 from chadllvm.driver.values import type_of
 from chadllvm.ir.dtypes import scalar_of
-from chadllvm.ir.record import ObjectNames, Snapshot, is_frozen_dataclass
+from chadllvm.ir.record import (
+    ObjectNames,
+    Snapshot,
+    is_frozen_dataclass,
+    is_record_of,
+)
 from chadllvm.support.forking import Lock
 
 # Instances of these, and of their subclasses, are something else.
@@ -72,10 +77,10 @@ def is_object(value: Any) -> bool:
 
 def _holds_data(value: Any) -> bool:
     """Whether a dataclass has its fields only, and they are arguments."""
-    names = {field.name for field in dataclasses.fields(value)}
-    if not names or not getattr(value, "__dict__", {}).keys() <= names:
-        return False
-    return all(_is_data(getattr(value, name)) for name in names)
+    names = [field.name for field in dataclasses.fields(value)]
+    return is_record_of(value, names) and all(
+        _is_data(getattr(value, n)) for n in names
+    )
 
 
 @functools.lru_cache(maxsize=4096)

@@ -31,6 +31,7 @@ from chadllvm.ir.record import (
     ObjectNames,
     RecordNames,
     Snapshot,
+    is_record_of,
 )
 from chadllvm.ir.types import (
     BOOL,
@@ -86,14 +87,16 @@ def record_fingerprint(
         return None if None in parts else (value.names, parts)
     if kind in (set, frozenset):
         return kind if SET_NAMES.matches(value) else None
-    if _closed(kind) is not None:
-        return kind
     try:
         record = record_class(kind)
     except BadRecord:
         return None
     if record is None:
         return None
+    if record.may_change and not is_record_of(value, record.names):
+        return None  # It may be an object.
+    if _closed(kind) is not None:
+        return kind
     parts = tuple(map(fingerprint, record.names.parts(value)))
     return None if None in parts else (kind, parts)
 

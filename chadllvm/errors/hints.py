@@ -49,7 +49,7 @@ _OF_UFUNCS = {
 }
 
 CLASS = (
-    "its objects are no values: use numbers, or a `NamedTuple` or a frozen dataclass, "
+    "its objects are no values: use numbers, or a `NamedTuple` or a dataclass, "
     "whose methods can be called"
 )
 
@@ -139,5 +139,5 @@ def of_type(name: str) -> str:
         return _TYPES["Optional"]
     return _TYPES.get(name.partition("[")[0].rpartition(".")[2]) or (
         "use `float`, `int`, `bool`, `cl.f64[:]`, `cl.i64[:, :]`, `tuple[...]`, or a "
-        "`NamedTuple` or frozen dataclass of these"
+        "`NamedTuple` or dataclass of these"
     )

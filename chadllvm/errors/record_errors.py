@@ -16,7 +16,7 @@ def bad_record(span: Span, reason: str) -> Diagnostic:
         "a class that cannot be a record",
         span,
         reason,
-        "a record is a `NamedTuple` or a frozen dataclass with fields of known types",
+        "a record is a `NamedTuple` or a dataclass with fields of known types",
     )
 
 
@@ -128,7 +128,7 @@ def returned_object(span: Span, title: str) -> Diagnostic:
         "an object as a result",
         span,
         f"this function returns a `{title}`",
-        "return its fields, or let it be a record: a frozen dataclass, a `NamedTuple`",
+        "return its fields, or let it be a record: a dataclass, a `NamedTuple`",
     )
 
 

@@ -332,13 +332,20 @@ def pop_place(span: Span) -> Diagnostic:
 
 
 @code("CL0826")
-def object_shared(span: Span, name: str, other: Span | None) -> Diagnostic:
-    note = "" if other is None else f"`{name}` may have another name from {other}"
+def object_shared(
+    span: Span, name: str, copied: str, other: Span | None, *, is_call: bool = False
+) -> Diagnostic:
+    """`copied`: how a copy is written; `other`: where another name may come from."""
+    if is_call:
+        label = f"what this gives may be another name of `{name}`, which is changed"
+    elif other is None:
+        label = f"`{name}` is not made in this function"
+    else:
+        label = f"`{name}` is changed here, and may have another name"
     return error(
         "an object that may have other names is changed",
         span,
-        f"`{name}` is not made in this function" if other is None else "",
-        f"in Python all names see it: make a copy first, as in `{name} = "
-        f"dataclasses.replace({name})` or `{name} = dict({name})`",
-        *([note] if note else []),
+        label,
+        f"in Python all names see it: make a copy first, as in `{name} = {copied}`",
+        *([f"the other name may come from {other}"] if other else []),
     )

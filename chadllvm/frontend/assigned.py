@@ -167,7 +167,8 @@ class Assigned:
             case ast.Call(ast.Attribute(_, "copy"), [], []):
                 return True
             case ast.Call(function):
-                return self._outside(function) in _COPIES
+                found = self._outside(function)
+                return any(found is copies for copies in _COPIES)
 
     def other(self, name: str) -> ast.expr | ast.FunctionDef | None:
         """Where a name's object may come to have another name, or comes from one.
@@ -179,8 +180,8 @@ class Assigned:
 
     def _others(self, name: str) -> Iterator[ast.expr]:
         """What gives an object a second name, or the name an object of others."""
-        for node in self._definition.body:
-            yield from _escapes(node, name)
+        for statement in self._definition.body:
+            yield from _escapes(statement, name)
         for node in _inner(self._definition):
             match node:
                 case ast.Assign([ast.Name(bound)], value) if bound == name:
@@ -221,8 +222,8 @@ class Assigned:
         args = self._definition.args
         every = [arg for arg in ast.walk(args) if isinstance(arg, ast.arg)]
         is_parameter = any(arg.arg == name for arg in every)
-        body = self._definition.body if is_parameter else _inner(self._definition)
-        for node in body:
+        top: tuple[ast.AST, ...] = (*self._definition.body,)
+        for node in top if is_parameter else _inner(self._definition):
             match node:
                 case ast.Assign([ast.Name(bound)]) if bound == name:
                     return True

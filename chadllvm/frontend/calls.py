@@ -398,7 +398,7 @@ def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
     if function.attr in CHANGING:
         raise update_errors.list_method_value(cx.span(node), function.attr)
     ours = (t.__name__ for t in provided() if isinstance(t, MethodDescriptorType))
-    names = (*METHODS, *ours)
+    names = (*METHODS, *sorted(ours))
     raise array_errors.no_method(cx.span(function), owner.type, function.attr, names)
 
 

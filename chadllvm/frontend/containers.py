@@ -45,7 +45,7 @@ from chadllvm.ir.record import (
     is_frozen_dataclass,
 )
 from chadllvm.ir.term import Operand, Proj, Tuple
-from chadllvm.ir.types import Array, Product, Sum, Type
+from chadllvm.ir.types import NONE, Array, Product, Sum, Type
 
 
 def names_of(ty: Type) -> RecordNames | None:
@@ -190,6 +190,8 @@ def with_part(cx: Context, node: Replaced) -> Operand:
     """A record with another value in the place of a field or an entry."""
     owner, value = cx.value(node.record), cx.value(node.value)
     names = names_of(owner.type)
+    if names is None and node.is_field:
+        raise update_errors.attribute_update(cx.span(node))
     if names is None:
         raise update_errors.not_updatable(cx.span(node), owner.type)
     if node.is_new:
@@ -217,17 +219,27 @@ def _check_changes(cx: Context, node: Replaced, names: RecordNames) -> None:
     other = cx.assigned.other(name)
     if other is not None:
         place = None if isinstance(other, ast.FunctionDef) else cx.span(other)
-        raise update_errors.object_shared(cx.span(node), name, place)
+        copied = _copy_of(name, names)
+        raise update_errors.object_shared(cx.span(node), name, copied, place)
+
+
+def _copy_of(name: str, names: RecordNames) -> str:
+    """How a copy of a record is written."""
+    is_dict = names.kind is Kind.DICT
+    return f"dict({name})" if is_dict else f"dataclasses.replace({name})"
 
 
 def check_held(cx: Context, node: ast.Call, result: Type) -> None:
     """Refuse a call that may give another name to what is changed by its fields."""
     for name in cx.assigned.held(node):
         value = cx.scope.lookup(name.id)
-        ty = None if value is None or isinstance(value, Unusable) else value.type
-        if ty is not None and names_of(ty) is not None and _holds_objects(result):
-            span = cx.span(name)
-            raise update_errors.object_shared(span, name.id, span)
+        ty = NONE if value is None or isinstance(value, Unusable) else value.type
+        names = names_of(ty)
+        if names is not None and _holds_objects(ty) and _holds_objects(result):
+            copied = _copy_of(name.id, names)
+            raise update_errors.object_shared(
+                cx.span(name), name.id, copied, None, is_call=True
+            )
 
 
 def _holds_objects(ty: Type) -> bool:

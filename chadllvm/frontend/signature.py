@@ -29,7 +29,7 @@ class Parameter:
     """One parameter. `annotation` is None if any type is welcome.
 
     What a static parameter stands for is known when the function is compiled; its
-    annotation is not read. A variadic one takes the arguments that are left, in a tuple.
+    annotation is not read. A variadic one takes the arguments that are left.
     """
 
     name: str

@@ -9,7 +9,7 @@ two classes with the same fields are two types.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from enum import Enum
 from operator import attrgetter, itemgetter
@@ -403,6 +403,12 @@ def is_frozen_dataclass(python: Any) -> bool:
     """Whether a class is a dataclass whose instances do not change."""
     is_dataclass = dataclasses.is_dataclass(python)
     return is_dataclass and bool(python.__dataclass_params__.frozen)
+
+
+def is_record_of(value: Any, names: Collection[str]) -> bool:
+    """Whether an instance of a dataclass has these fields, and no other attributes."""
+    held = getattr(value, "__dict__", None)
+    return bool(names) and (held is None or held.keys() <= {*names})
 
 
 def is_named_tuple(python: type) -> bool:

@@ -9,6 +9,7 @@ import dataclasses
 import functools
 import itertools
 import math
+import operator
 from collections.abc import Callable
 from typing import NamedTuple, TypedDict
 
@@ -29,6 +30,15 @@ def softened(x, width=1.0):
     if abs(x) < width:
         return 0.5 * x * x / width
     return abs(x) - 0.5 * width
+""",
+    "Ball": """
+@dataclasses.dataclass
+class Ball:
+    height: float
+    speed: float = 0.5
+
+    def energy(self, mass: float) -> float:
+        return mass * (self.height + 0.5 * self.speed * self.speed)
 """,
     "Point": """
 class Point(NamedTuple):

@@ -105,6 +105,19 @@ def _pass_on(w: Writer, *names: str) -> None:
             w.flags.add("alias")
 
 
+@statement("Statements", 0.4)
+def starred(w: Writer) -> None:
+    one, rest = w.fresh("p"), w.fresh("p")
+    source = w.pick(
+        f"[{w.expr('float')}, {w.expr('float')}, 0.5]",
+        f"({w.expr('float')}, {w.expr('float')})",
+        f"[1.0] + {w.expr('list')}",
+    )
+    w.line(w.pick(f"{one}, *{rest} = {source}", f"*{rest}, {one} = {source}"))
+    w.declare(one, "float")
+    w.declare(rest, "list")
+
+
 @statement("Statements", 0.7)
 def unpacking(w: Writer) -> None:
     one, other = w.fresh("p"), w.fresh("p")

@@ -16,6 +16,37 @@ calls(
 )
 calls("Lists that grow", "int", "len({list})", weight=0.5)
 calls(
+    "Comprehensions and loops",
+    "float",
+    "sum(map(lambda u1, u2: u1 * u2, {part}, {list}))",
+    "max([0.5, {float}] + {list}, key=lambda u1: abs(u1 - 1.0))",
+    "min((u1 for u1 in {part} if u1 > 0.0), default={float})",
+    "functools.reduce(lambda u1, u2: 0.5 * u1 + u2, {part}, {float})",
+    "sum(u1 * u2 for u1, u2 in itertools.product({part}, {list}))",
+    "sum(u1 * u2 for u1, u2 in itertools.combinations({list}, 2))",
+    "sum(u2 - 0.5 * u1 for u1, u2 in itertools.pairwise({part}))",
+    "sum(itertools.chain({part}, {list}))",
+    "sum(itertools.islice({part}, 3))",
+    "sum(u1 * u2 for u1, u2 in sorted(zip({part}, {list}), reverse=True)[:2])",
+    "sum({vec}.tolist()) * {part}[:1].sum().item()",
+    "sum(itertools.starmap(math.hypot, zip({part}, itertools.repeat(0.5, 3))))",
+    "sum(map(operator.mul, {part}, {list}))",
+    "operator.add(operator.sub({float}, 0.5), operator.neg({float}))",
+    "operator.truediv({float}, 2.0)",
+    "operator.pow(operator.mod({float}, 2.0), 2) + operator.floordiv({small}, 2)",
+    "float(operator.lt({float}, 0.5)) + operator.ge({float}, 0.5) * {float}",
+    "0.5 * operator.le({float}, 0.5) + operator.gt({float}, 0.5)",
+    "0.5 * operator.eq({small}, 1) + operator.ne({small}, 1)",
+    weight=0.25,
+)
+calls(
+    "Comprehensions and loops",
+    "part",
+    "np.array(sorted((abs(u1) for u1 in {part}), key=lambda u1: -u1))",
+    "np.array([u1 for u1, u2 in sorted(zip({part}, range(9)), key=lambda p: p[1])])",
+    weight=0.3,
+)
+calls(
     "Lists that grow",
     "part",
     "np.array({list} + [0.5])",

@@ -29,6 +29,11 @@ calls(
     "np.trim_zeros({part})",
     "np.ediff1d({mat})",
     "np.dstack(({vec}, {vec}))[0, :, 1]",
+    "np.broadcast_arrays({vec}, {float})[1]",
+    "np.roll({mat}, {small})[0]",
+    "np.resize({vec}, len({vec}))",
+    "{mat}[np.ix_(np.arange(1), np.arange(len({vec})))][0]",
+    "np.block([[{mat}, {mat}]])[0, :len({vec})]",
     weight=0.3,
 )
 calls(

@@ -198,3 +198,34 @@ def loop_over_entries(w: Writer) -> None:
             w.line(f"    {w.pick('continue', 'break')}")
         w.line(f"{total} += np.sum({value} * np.ones(1)) * {w.expr('float')}")
     w.declare(total, "float")
+
+
+@statement("Fields and entries that are assigned", 0.6)
+def fields_assigned(w: Writer) -> None:
+    w.need("Ball")
+    ball, total = w.fresh("b"), w.fresh("t")
+    w.line(f"{ball} = Ball({w.expr('float')}, speed={w.expr('float')})")
+    w.line(f"{total} = {ball}.energy(0.5)")
+    w.line(f"for {w.fresh('i')} in range({w.pick('0', '3')}):")
+    with w.looped():
+        w.line(f"{ball}.speed {w.pick('-=', '+=')} 0.1 * {ball}.height")
+        w.line(
+            w.pick(
+                f"{ball}.height = 0.5 * {ball}.height + {w.expr('float')}",
+                f"{ball}.height, {ball}.speed = {ball}.speed, 0.5 * {ball}.height",
+            )
+        )
+        w.line(f"{total} += {ball}.energy({w.expr('float')})")
+    w.declare(total, "float")
+
+
+@statement("Fields and entries that are assigned", 0.5)
+def entries_assigned(w: Writer) -> None:
+    entries, total = w.fresh("d"), w.fresh("t")
+    w.line(f'{entries} = {{"w": {w.expr("vec")} * 1.0, "k": {w.expr("float")}}}')
+    w.line(f"for {w.fresh('i')} in range({w.pick('1', '3')}):")
+    with w.looped():
+        w.line(f'{entries}["k"] {w.pick("-=", "+=")} 0.1 * np.sum({entries}["w"])')
+        w.line(f'{entries}["w"] = 0.5 * {entries}["w"] + {w.expr("float")}')
+    w.line(f'{total} = {entries}["k"] + np.sum({entries}["w"])')
+    w.declare(total, "float")

@@ -2,4 +2,4 @@ from chadllvm.frontend import f64
 
 
 def f(x: f64[:]):
-    return min(x, default=0.0)
+    return min(x, start=0.0)

@@ -2,4 +2,4 @@ import chadllvm as cl
 
 
 def f(x: cl.f64[:]):
-    return x.mean().item()
+    return x.mean().hex()

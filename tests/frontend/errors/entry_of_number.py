@@ -1,0 +1,3 @@
+def f(x: float) -> float:
+    x["a"] = 1.0
+    return x

@@ -1,3 +1,0 @@
-def f(x: float):
-    a, *b = (x, x, x)
-    return a
