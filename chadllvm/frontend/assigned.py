@@ -219,9 +219,7 @@ class Assigned:
 
     def _is_made(self, name: str) -> bool:
         """Whether the name is assigned an object before anything else is done."""
-        args = self._definition.args
-        every = [arg for arg in ast.walk(args) if isinstance(arg, ast.arg)]
-        is_parameter = any(arg.arg == name for arg in every)
+        is_parameter = _has(self._definition.args, name)
         top: tuple[ast.AST, ...] = (*self._definition.body,)
         for node in top if is_parameter else _inner(self._definition):
             match node:
@@ -237,6 +235,11 @@ class Assigned:
 def _inner(definition: ast.FunctionDef) -> Iterator[ast.AST]:
     for statement in definition.body:
         yield from ast.walk(statement)
+
+
+def _has(parameters: ast.arguments, name: str) -> bool:
+    every = (node for node in ast.walk(parameters) if isinstance(node, ast.arg))
+    return any(parameter.arg == name for parameter in every)
 
 
 def _is_name(node: ast.AST, names: frozenset[str] | set[str]) -> bool:
@@ -273,6 +276,8 @@ def _escapes(node: ast.AST, name: str) -> Iterator[ast.expr]:
             yield node
         case ast.Return():
             pass  # Nothing follows.
+        case ast.FunctionDef(args=args) | ast.Lambda(args) if _has(args, name):
+            pass
         case ast.FunctionDef() | ast.Lambda():
             inside = (n for n in ast.walk(node) if _is_name(n, {name}))
             yield from (n for n in inside if isinstance(n, ast.expr))

@@ -14,15 +14,15 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from chadllvm.errors import array_errors
+from chadllvm.errors import array_errors, call_errors
 from chadllvm.frontend.arithmetic import (
     arithmetic,
     choice,
     is_number,
-    promoted,
     to_int,
     truth,
 )
@@ -48,7 +48,8 @@ from chadllvm.frontend.scalar import Meaning, either
 from chadllvm.frontend.width import float_of, is_loose, to_float, to_width, weakened
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lambda, Lit, Operand, Var, literal
-from chadllvm.ir.types import BOOL, I64, Scalar, is_float
+from chadllvm.ir.types import BOOL, I64, Array, Scalar, Type, is_float
+from chadllvm.ir.wording import said
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.index import Index, sized
 from chadllvm.ops.iterate import Iterate
@@ -80,11 +81,26 @@ def _reducible(call: Given, neutral: Operand | None = None) -> Delayed:
     return delayed(call.cx, call.node, found)
 
 
-def _combined(call: Given, meaning: Meaning, found: Value) -> Value:
-    """A result with the initial value, if there is one."""
+def _initial(call: Given, elem: Type) -> Operand | None:
+    """The initial value, of the type of the elements; NumPy would cut others off."""
     if "initial" not in call:
+        return None
+    value, b = call.value("initial"), call.builder
+    if is_float(elem) and is_number(value.type):
+        return to_width(b, value, elem)
+    if value.type == BOOL or value.type == elem:
+        return value if elem == BOOL else to_int(b, value)
+    raise call_errors.wrong_operand(
+        call.cx.span(call.nodes["initial"]), call.name, said(elem), value.type
+    )
+
+
+def _combined(call: Given, meaning: Meaning, found: Value, elem: Type) -> Value:
+    """A result with the initial value, if there is one."""
+    start = _initial(call, elem)
+    if start is None:
         return found
-    return elementwise(call.cx, call.node, meaning, (found, call.value("initial")))
+    return elementwise(call.cx, call.node, meaning, (found, start))
 
 
 def reduced(
@@ -230,7 +246,7 @@ def _sum(call: Given) -> Value:
     assert isinstance(array.elem, Scalar)
     default = I64 if array.elem == BOOL else array.elem
     array = at_least_int(array, call.dtype(default))
-    return _combined(call, _plus, reduced(call, array, ADD, rows=True))
+    return _combined(call, _plus, reduced(call, array, ADD, rows=True), array.elem)
 
 
 def _plus(b: Builder, x: Operand, y: Operand) -> Operand:
@@ -350,7 +366,7 @@ def _in_order(combine: Meaning, start: Operand) -> Reduction:
 
 def _prod(call: Given) -> Value:
     array = at_least_int(_reducible(call, Lit(1)))
-    return _combined(call, _times, reduced(call, array, product_nest))
+    return _combined(call, _times, reduced(call, array, product_nest), array.elem)
 
 
 def _product_of_items(call: Given) -> Value:
@@ -374,14 +390,15 @@ def _extremum(kind: str) -> Callable[[Given], Value]:
     combine = either(f"{kind}imum", f"i{kind}")
 
     def meaning(call: Given) -> Value:
-        start = call.value("initial") if "initial" in call else None
+        node = call.nodes["a"]
+        given = call.cx.settled(node, call.cx.lazy(node))
+        call = replace(call, nodes={**call.nodes, "a": given})
+        ty = call.lazy("a").type
+        start = _initial(call, ty.elem if isinstance(ty, Array) else ty)
         array = _reducible(call, start)
         reduction = fold_nest(Fold(kind, nan=True))
-        if start is not None and array.elem != BOOL:
-            elem = promoted(Builder(), start, Var("x", array.elem))[1].type
-            array, b = converted(array, elem), call.builder
-            as_elem = to_width(b, start, elem) if is_float(elem) else to_int(b, start)
-            reduction = _in_order(combine, as_elem)
+        if start is not None:
+            reduction = _in_order(combine, to_int(call.builder, start))
         found = reduced(call, at_least_int(array), reduction)
         if array.elem != BOOL:
             return found

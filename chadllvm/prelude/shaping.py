@@ -222,7 +222,7 @@ def broadcast_arrays(*args: Any) -> FunctionType:
 @cache
 def _broadcast(count: int) -> FunctionType:
     names = [f"x{k}" for k in range(count)]
-    shape = " + ".join(f"np.zeros(np.shape({name}))" for name in names)
+    shape = " + ".join(f"0.0 * {name}" for name in names)
     parts = ", ".join(f"np.broadcast_to({name}, shape)" for name in names)
     body = f"shape = np.shape({shape})\n    return ({parts},)"
     head = f"broadcast_arrays({', '.join(names)})"
