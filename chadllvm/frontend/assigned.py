@@ -183,26 +183,11 @@ class Assigned:
         for statement in self._definition.body:
             yield from _escapes(statement, name)
         for node in _inner(self._definition):
-            match node:
-                case ast.Assign([ast.Name(bound)], value) if bound == name:
-                    if not self._makes(value):
-                        yield value
-                case ast.AnnAssign(ast.Name(bound), _, ast.expr() as value) if (
-                    bound == name
-                ):
-                    if not self._makes(value):
-                        yield value
-                case ast.Assign(targets):
-                    yield from (t for t in targets if _binds(t, name))
-                case ast.AugAssign(ast.Name(bound) as target) if bound == name:
-                    yield target
-                case ast.For(target) | ast.comprehension(target):
-                    if _binds(target, name):
-                        yield target
-                case ast.NamedExpr(ast.Name(bound)) as named if bound == name:
-                    yield named
-                case _:
-                    pass
+            for target, value in _bindings(node):
+                if isinstance(target, ast.Name) and value and self._makes(value):
+                    continue
+                if _binds(target, name):
+                    yield value or target
 
     def _makes(self, value: ast.expr) -> bool:
         """Whether an expression makes an object that nobody else has."""
@@ -222,11 +207,8 @@ class Assigned:
         is_parameter = _has(self._definition.args, name)
         top: tuple[ast.AST, ...] = (*self._definition.body,)
         for node in top if is_parameter else _inner(self._definition):
-            match node:
-                case ast.Assign([ast.Name(bound)]) if bound == name:
-                    return True
-                case ast.AnnAssign(ast.Name(bound), _, ast.expr()) if bound == name:
-                    return True
+            if any(_binds(target, name) for target, _ in _bindings(node)):
+                return True
             if is_parameter and any(_is_name(n, {name}) for n in ast.walk(node)):
                 return False
         return False
@@ -244,6 +226,23 @@ def _has(parameters: ast.arguments, name: str) -> bool:
 
 def _is_name(node: ast.AST, names: frozenset[str] | set[str]) -> bool:
     return isinstance(node, ast.Name) and node.id in names
+
+
+def _bindings(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """The targets of a node, each with what is assigned to it by itself."""
+    match node:
+        case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)) if len(targets) == len(
+            values
+        ):
+            yield from zip(targets, values, strict=True)
+        case ast.Assign([target], value) | ast.AnnAssign(target, _, value):
+            yield target, value
+        case ast.NamedExpr(target, value):
+            yield target, value
+        case ast.Assign(targets):
+            yield from ((target, None) for target in targets)
+        case ast.AugAssign(target) | ast.For(target) | ast.comprehension(target):
+            yield target, None
 
 
 def _binds(target: ast.expr, name: str) -> bool:

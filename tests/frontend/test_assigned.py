@@ -213,6 +213,18 @@ def parameter_first(v: cl.f64[:], ball: Ball) -> float:
     return before
 
 
+class Pair(NamedTuple):
+    ball: Ball
+    scale: float
+
+
+def taken_apart(v: cl.f64[:]) -> float:
+    one = Ball(v[0])
+    ball, _ = Pair(one, 1.0)
+    ball.speed = 1.0
+    return one.speed
+
+
 def one_of_two(v: cl.f64[:]) -> float:
     one, two = Ball(v[0]), Ball(v[1])
     ball = one if v[0] > 0.0 else two
@@ -221,23 +233,22 @@ def one_of_two(v: cl.f64[:]) -> float:
 
 
 @pytest.mark.parametrize(
-    ("function", "code"),
+    "function",
     [
-        (second_name, "CL0826"),
-        (method_of_itself, "CL0826"),
-        (element, "CL0826"),
-        (appended, "CL0826"),
-        (in_a_tuple, "CL0826"),
-        (captured, "CL0826"),
-        (field_of_another, "CL0826"),
-        (inside_of_another, "CL0826"),
-        (one_of_two, "CL0826"),
+        second_name,
+        method_of_itself,
+        element,
+        appended,
+        in_a_tuple,
+        captured,
+        field_of_another,
+        inside_of_another,
+        one_of_two,
+        taken_apart,
     ],
 )
-def test_objects_with_other_names_are_refused(
-    function: Callable[..., Any], code: str
-) -> None:
-    with pytest.raises(cl.CompileError, match=code):
+def test_objects_with_other_names_are_refused(function: Callable[..., Any]) -> None:
+    with pytest.raises(cl.CompileError, match="CL0826"):
         cl.jit(function)(V)
 
 
