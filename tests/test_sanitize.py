@@ -151,6 +151,21 @@ def test_a_row_of_which_nothing_but_its_length_is_used() -> None:
     assert found(0.5, 1, A) == 0.0
 
 
+def test_lanes_that_write_nothing_down() -> None:
+    """Additions that wait have no buffers where they are not worth it, nor pointers."""
+
+    def sums(a: cl.f64[:], b: cl.f64[:]) -> float:
+        found = []
+        for _ in a:
+            found.append(np.inner(np.sort(b), a))
+        return sum(found)
+
+    x, y = np.random.default_rng(0).normal(size=(2, 17))
+    by_x, by_y = cl.grad(sanitized(sums), argnums=(0, 1))(x, y)
+    assert np.allclose(by_x, 17.0 * np.sort(y))
+    assert np.allclose(by_y[np.argsort(y)], 17.0 * x)
+
+
 # ---- checks are left out ---------------------------------------------------------
 
 

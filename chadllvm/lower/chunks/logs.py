@@ -154,7 +154,7 @@ class Log:
     `wanted`: whether sizes are such that there are logs instead of copies, of `hits`
     additions in all; `used`: and there is more than one lane. At most so many are
     written down `together`. They are sorted by so many `parts`, where the sorted ones
-    begin at `room`; if it is one, they stay.
+    begin at `room`, each between two of the `bounds`; if it is one, they stay.
     """
 
     cell: Alloc
@@ -164,6 +164,7 @@ class Log:
     used: Atom = Lit(False)
     room: Atom = Lit(0)
     parts: Atom = Lit(1)
+    bounds: Atom = Lit(0)
     places: Alloc | None = None
     values: Alloc | None = None
     starts: Alloc | None = None
@@ -200,8 +201,9 @@ class Log:
         some = out.let("imax", some, Lit(self.together))
         self.room = out.let("select", self.used, some, Lit(0), name="room")
         both = out.let("imul", lanes, self._twice(out))
-        starts = out.let("imul", lanes, out.let("iadd", parts, Lit(2)))
-        starts = out.let("select", self.used, starts, Lit(0))
+        bounds = out.let("iadd", self.parts, Lit(2))
+        self.bounds = out.let("select", self.used, bounds, Lit(0))
+        starts = out.let("imul", lanes, self.bounds)
         self.places = Alloc(Reg("places", PTR), region, both, I64, root())
         self.values = Alloc(Reg("values", PTR), region, both, cell.elem, root())
         self.starts = Alloc(Reg("starts", PTR), region, starts, I64, root())
@@ -214,7 +216,7 @@ class Log:
         """The places, the values and the starts of a lane."""
         places, values, starts = self._buffers
         first = out.let("imul", lane, self._twice(out))
-        more = out.let("imul", lane, out.let("iadd", self.parts, Lit(2)))
+        more = out.let("imul", lane, self.bounds)
         found = []
         for made, at in ((places, first), (values, first), (starts, more)):
             found.append(Reg(made.reg.name, PTR))
