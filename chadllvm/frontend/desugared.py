@@ -21,6 +21,9 @@
     for x, y in itertools.product(xs, ys): a    →   for x in xs:
                                                         for y in ys: a
     [a for x, y in itertools.product(xs, ys)]   →   [a for x in xs for y in ys]
+    [a for x, y in itertools.combinations(       →   [a for i, x in enumerate(xs)
+       xs, 2)]                                        for y in xs[i + 1:]]
+    for x, y in itertools.pairwise(xs): a       →   for x, y in zip(xs, xs[1:]): a
 
 An assignment within an expression is moved before it where nothing changes by that: it
 is always evaluated, and what is evaluated before it does not use the name.
@@ -47,7 +50,7 @@ def desugar(definition: ast.AST, names: Mapping[str, Any]) -> None:
 def _stands_for_another(node: ast.AST) -> bool:
     match node:
         case ast.Attribute(_, name) | ast.Name(name):
-            return name in ("mgrid", "block", "product")
+            return name in ("mgrid", "block", *_PAIRS)
         case _:
             return isinstance(node, ast.With | ast.NamedExpr)
 
@@ -163,17 +166,27 @@ class _Desugaring(ast.NodeTransformer):
     def _pairs(
         self, target: ast.expr, source: ast.expr
     ) -> list[tuple[ast.expr, ast.expr]] | None:
-        """The loops in each other that run over what `itertools.product` gives."""
+        """The loops in each other that a loop over a function of `itertools` is."""
         match target, source:
-            case ast.Tuple(targets), ast.Call(function, args, []) if (
-                self._is(function, itertools.product)
-                and len(targets) == len(args)
-                and all(map(_is_repeatable, args[1:]))
-                and not any(isinstance(t, ast.Starred) for t in targets)
+            case ast.Tuple(targets), ast.Call(function, args, []) if not any(
+                isinstance(part, ast.Starred) for part in targets
             ):
-                return [*zip(targets, args, strict=True)]
+                pass
             case _:
                 return None
+        if self._is(function, itertools.product):
+            is_alike = len(targets) == len(args) and all(map(_is_repeatable, args[1:]))
+            return [*zip(targets, args, strict=True)] if is_alike else None
+        if not args or len(targets) != 2 or not _is_repeatable(args[0]):
+            return None
+        if self._is(function, itertools.pairwise):
+            parts = [args[0], _rest(source, args[0], ast.Constant(0))]
+            zipped = ast.Call(_load("zip"), parts, [])
+            return [(target, _placed(source, zipped))]
+        is_two = ast.unparse(args[-1]) == "2"
+        if self._is(function, itertools.combinations) and is_two:
+            return _combinations(source, targets[0], targets[1], args[0])
+        return None
 
     # Comprehensions.
 
@@ -232,6 +245,45 @@ def _is_repeatable(node: ast.expr) -> bool:
             return all(map(_is_repeatable, args))
         case _:
             return False
+
+
+# The functions of `itertools` that are other loops.
+_PAIRS = ("product", "combinations", "pairwise")
+
+
+def _combinations(
+    place: ast.expr, first: ast.expr, second: ast.expr, items: ast.expr
+) -> list[tuple[ast.expr, ast.expr]] | None:
+    """Loops over the elements and those after them; of a range, over its numbers."""
+    match items:
+        case ast.Call(ast.Name("range"), [*low, high], []):
+            if not isinstance(first, ast.Name) or len(low) > 1:
+                return None
+            after = ast.BinOp(_load(first.id), ast.Add(), ast.Constant(1))
+            numbers = ast.Call(_load("range"), [after, high], [])
+            return [(first, items), (second, _placed(place, numbers))]
+        case ast.Call():
+            return None
+    index = f"{ast.unparse(first)}.at"
+    target = ast.Tuple([ast.Name(index, ast.Store()), first], ast.Store())
+    numbered = ast.Call(_load("enumerate"), [items], [])
+    outer = _placed(place, target), _placed(place, numbered)
+    return [outer, (second, _rest(place, items, _load(index)))]
+
+
+def _rest(place: ast.expr, items: ast.expr, index: ast.expr) -> ast.expr:
+    """What comes behind an index."""
+    start = ast.BinOp(index, ast.Add(), ast.Constant(1))
+    rest = ast.Subscript(items, ast.Slice(start), ast.Load())
+    return ast.fix_missing_locations(ast.copy_location(rest, place))
+
+
+def _load(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def _placed(place: ast.expr, node: Any) -> Any:
+    return ast.fix_missing_locations(_at(place, node))
 
 
 def _blocks(node: ast.Call, numpy: ast.expr, rows: list[ast.expr]) -> ast.expr:

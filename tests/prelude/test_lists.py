@@ -43,6 +43,21 @@ def left_early(v: cl.f64[:]) -> float:
     return total
 
 
+def in_loops(v: cl.f64[:]) -> float:
+    total, points = 0.0, [(x, x * x) for x in v]
+    for i, j in itertools.combinations(range(len(v)), 2):
+        total += (j - i) * v[i] * v[j]
+    for (x, y), (z, w) in itertools.combinations(points, 2):
+        if x > z:
+            break
+        total += x * w - y * z
+    for x, y in itertools.pairwise(v):
+        total += x * y
+    for k, (x, y) in enumerate(itertools.combinations(v, 2)):
+        total += k * x * y
+    return total
+
+
 def passed_over(v: cl.f64[:]) -> float:
     total = 0.0
     for i, j in itertools.product(range(len(v)), range(3)):
@@ -100,6 +115,8 @@ CASES: list[tuple[Function, tuple[Any, ...]]] = [
         (V,),
     ),
     (lambda v: operator.pow(v[2], 3) + operator.neg(v[0]) * operator.lt(v[1], 0), (V,)),
+    (lambda v: sum(v[i] * j for i, j in itertools.combinations(range(1, 4), 2)), (V,)),
+    (in_loops, (V,)),
     (largest_pair, (V,)),
     (grown, (V,)),
     (left_early, (V,)),
