@@ -2,9 +2,9 @@
 """Eigenvalues, singular values and QR of dense matrices, with their derivatives.
 
 Algorithms: G. H. Golub, C. F. Van Loan, Matrix Computations (4th ed.): Householder's QR
-(5.2), tridiagonalisation (8.3), implicit QL with shifts (8.3), one-sided Jacobi for
-singular values (8.6). Matrices are held with their columns as rows where columns are
-rotated, so that inner loops read along memory.
+(5.2), tridiagonalisation (8.3), implicit QL with shifts (8.3), bidiagonalisation (5.4)
+and implicit QR with shifts for singular values (8.6). Matrices are held with their
+columns as rows where columns are rotated, so that inner loops read along memory.
 
 Derivatives: M. B. Giles, An extended collection of matrix derivative results for
 forward and reverse mode (2008). Where eigenvalues or singular values are equal, or a
@@ -223,63 +223,112 @@ def eigvalsh(a, UPLO="L"):
 # ---- singular values -------------------------------------------------------------
 
 
-def _jacobi(a):
-    """U, the singular values and V of a matrix of no more columns than rows."""
-    n = a.shape[1]
-    u, v = a.T.copy(), np.eye(n)
-    # Columns that are so short are what rounding leaves of zeros.
-    least = EPS * math.sqrt(np.sum(a * a))
-    is_turned, sweeps = n > 1, 0
-    while is_turned:
-        if sweeps == 60:
-            raise np.linalg.LinAlgError("SVD did not converge")
-        sweeps += 1
-        is_turned = False
-        for p in range(n - 1):
-            for q in range(p + 1, n):
-                alpha, beta = np.sum(u[p] * u[p]), np.sum(u[q] * u[q])
-                gamma = np.sum(u[p] * u[q])
-                size = math.sqrt(alpha * beta)
-                is_some = min(alpha, beta) > least * least
-                if is_some and abs(gamma) > 1e-15 * size:
-                    is_turned = True
-                    zeta = (beta - alpha) / (2.0 * gamma)
-                    t = math.copysign(1.0, zeta) / (abs(zeta) + math.hypot(1.0, zeta))
-                    c = 1.0 / math.sqrt(1.0 + t * t)
-                    s = c * t
-                    first, second = u[p].copy(), u[q].copy()
-                    u[p] = c * first - s * second
-                    u[q] = s * first + c * second
-                    first, second = v[p].copy(), v[q].copy()
-                    v[p] = c * first - s * second
-                    v[q] = s * first + c * second
-    sizes = np.sqrt(np.sum(u * u, axis=1))
-    sizes = np.where(sizes > least, sizes, 0.0)
-    order = np.argsort(-sizes)
-    return _orthonormal(u[order], sizes[order]).T, sizes[order], v[order].T
+def _reflected(x):
+    """What a vector's first element becomes, the others 0, and what it is reflected
+    by."""
+    below = np.sum(x[1:] * x[1:])
+    size = math.copysign(math.sqrt(x[0] * x[0] + below), x[0])
+    y = x.copy()
+    y[0] += size
+    scale = 1.0 / math.sqrt(np.sum(y * y)) if below > 0.0 else 0.0
+    return (-size if below > 0.0 else x[0]), y * scale
 
 
-def _orthonormal(rows, sizes):
-    """Rows divided by their sizes; in the place of rows of zeros, some more."""
-    n, m = rows.shape
-    found = np.zeros((n, m))
+def _bidiagonal(a):
+    """The diagonal, the one above it, Uᵀ and Vᵀ of a matrix U B Vᵀ.
+
+    A column of zeros is beside it, so that each row has one above the diagonal.
+    """
+    m, n = a.shape
+    r = np.zeros((m, n + 1))
+    r[:, :n] = a
+    d, e, left, right = np.zeros(n), np.zeros(n), np.zeros((n, m)), np.zeros((n, n + 1))
     for k in range(n):
-        if sizes[k] > 0.0:
-            found[k] = rows[k] / sizes[k]
-        else:
-            best = np.zeros(m)
-            size = 0.0
-            for j in range(m):
-                if size < 0.5 / math.sqrt(m):
-                    x = np.zeros(m)
-                    x[j] = 1.0
-                    for _ in range(2):
-                        x = x - found[:k].T @ (found[:k] @ x)
-                    length = math.sqrt(np.sum(x * x))
-                    if length > size:
-                        best, size = x / length, length
-            found[k] = best
-    return found
+        d[k], x = _reflected(r[k:, k].copy())
+        r[k:, k + 1 :] -= np.outer(2.0 * x, x @ r[k:, k + 1 :])
+        e[k], y = _reflected(r[k, k + 1 :].copy())
+        r[k + 1 :, k + 1 :] -= np.outer(r[k + 1 :, k + 1 :] @ y, 2.0 * y)
+        left[k, k:], right[k, k + 1 :] = x, y
+    u, v = np.eye(n, m), np.eye(n)
+    for step in range(n):
+        k = n - 1 - step
+        x, y = left[k, k:].copy(), right[k, k:n].copy()
+        u[k:, k:] -= np.outer(u[k:, k:] @ x, 2.0 * x)
+        v[k:, k:] -= np.outer(v[k:, k:] @ y, 2.0 * y)
+    return d, e, u, v
+
+
+def _rotation(f, g):
+    """The cosine and the sine that turn (f, g) to (r, 0), and r."""
+    r = math.hypot(f, g)
+    return (f / r, g / r, r) if r > 0.0 else (1.0, 0.0, 0.0)
+
+
+def _diagonal(diagonal, above, first, second):
+    """The diagonal that a bidiagonal matrix of size 1 is turned to, and the rows."""
+    d, e, u, v = diagonal.copy(), above.copy(), first.copy(), second.copy()
+    last, count = len(d) - 1, 0
+    while last > 0:
+        start = last
+        while start > 0 and abs(e[start - 1]) > EPS * (
+            abs(d[start - 1]) + abs(d[start])
+        ):
+            start -= 1
+        if start > 0:
+            e[start - 1] = 0.0
+        if start == last:
+            last -= 1
+            continue
+        if count == 30 * len(d):
+            raise np.linalg.LinAlgError("SVD did not converge")
+        count += 1
+        zero = start
+        while zero < last and abs(d[zero]) > EPS:
+            zero += 1
+        if zero < last:
+            f, e[zero], d[zero] = e[zero], 0.0, 0.0
+            for j in range(zero + 1, last + 1):
+                c, s, d[j] = _rotation(d[j], f)
+                f, e[j] = -s * e[j], c * e[j]
+                for i in range(u.shape[1]):
+                    one, two = u[j, i], u[zero, i]
+                    u[j, i], u[zero, i] = c * one + s * two, c * two - s * one
+            continue
+        before = e[last - 2] if last - 1 > start else 0.0
+        corner, end = d[last - 1] * e[last - 1], d[last] ** 2 + e[last - 1] ** 2
+        half = 0.5 * (d[last - 1] ** 2 + before**2 - end)
+        far = half + math.copysign(math.hypot(half, corner), half)
+        shift = end - corner * corner / far if far != 0.0 else end
+        y, z = d[start] ** 2 - shift, d[start] * e[start]
+        for k in range(start, last):
+            c, s, r = _rotation(y, z)
+            if k > start:
+                e[k - 1] = r
+            y, e[k] = c * d[k] + s * e[k], c * e[k] - s * d[k]
+            z, d[k + 1] = s * d[k + 1], c * d[k + 1]
+            for i in range(v.shape[1]):
+                one, two = v[k, i], v[k + 1, i]
+                v[k, i], v[k + 1, i] = c * one + s * two, c * two - s * one
+            c, s, d[k] = _rotation(y, z)
+            y, d[k + 1] = c * e[k] + s * d[k + 1], c * d[k + 1] - s * e[k]
+            z, e[k + 1] = s * e[k + 1], c * e[k + 1]
+            for i in range(u.shape[1]):
+                one, two = u[k, i], u[k + 1, i]
+                u[k, i], u[k + 1, i] = c * one + s * two, c * two - s * one
+        e[last - 1] = y
+    return d, u, v
+
+
+def _golub_kahan(a):
+    """U, the singular values and V of a matrix of no more columns than rows."""
+    size = np.max(np.abs(a), initial=0.0)
+    d, e, u, v = _bidiagonal(a / size if size > 0.0 else a)
+    largest = np.max(np.abs(d) + np.abs(e), initial=2.0**-1000)
+    d, u, v = _diagonal(d / largest, e / largest, u, v)
+    sizes = np.where(np.abs(d) > len(a) * EPS, np.abs(d), 0.0)
+    order = np.argsort(-sizes)
+    v = np.where(d < 0.0, -1.0, 1.0)[:, None] * v
+    return u[order].T, sizes[order] * largest * size, v[order].T
 
 
 @custom_jvp
@@ -287,7 +336,7 @@ def tall_svd(a):
     """U, the singular values in descending order, V; of no more columns than rows."""
     if np.any(~np.isfinite(a)):
         raise np.linalg.LinAlgError("SVD did not converge")
-    return _jacobi(a)
+    return _golub_kahan(a)
 
 
 @tall_svd.defjvp
@@ -364,27 +413,28 @@ def cond(x):
 
 @custom_jvp
 def pseudo_inverse(a, rcond):
-    """The inverse where singular values are above `rcond` of the largest."""
+    """The inverse where singular values are above `rcond` of the largest, and these."""
     u, s, vt = thin_svd(a)
-    limit = rcond * np.max(s) if len(s) > 0 else 0.0
+    limit = rcond * np.max(s, initial=0.0)
     inverse = np.where(s > limit, 1.0 / np.where(s > limit, s, 1.0), 0.0)
-    return (vt.T * inverse) @ u.T
+    return (vt.T * inverse) @ u.T, s
 
 
 @pseudo_inverse.defjvp
 def _pinv_rule(primals, tangents):
     """G. H. Golub, V. Pereyra (1973): for changes that leave the rank as it is."""
     (a, rcond), (a_t, _) = primals, tangents
-    p = pseudo_inverse(a, rcond)
+    p, s = pseudo_inverse(a, rcond)
     left = p @ p.T @ (a_t.T - a_t.T @ a @ p)
     right = (a_t.T - p @ a @ a_t.T) @ p.T @ p
-    return p, left + right - p @ a_t @ p
+    u, _, vt = thin_svd(a)
+    return (p, s), (left + right - p @ a_t @ p, np.sum(u * (a_t @ vt.T), axis=0))
 
 
 @overload(np.linalg.pinv, tuples=())
 def pinv(a, rcond=1e-15):
     """The pseudo-inverse; singular values up to `rcond` of the largest count as 0."""
-    return pseudo_inverse(1.0 * a, rcond)
+    return pseudo_inverse(1.0 * a, rcond)[0]
 
 
 @overload(np.linalg.lstsq, tuples=())
@@ -394,9 +444,9 @@ def lstsq(a, b, rcond=None):
     if len(b) != m:
         raise np.linalg.LinAlgError("Incompatible dimensions")
     limit = EPS * max(m, n) if rcond is None else rcond
-    x = pseudo_inverse(1.0 * a, limit) @ b
-    s = singular_values(a)
-    rank = np.count_nonzero(s > limit * np.max(s)) if len(s) > 0 else 0
+    inverse, s = pseudo_inverse(1.0 * a, limit)
+    x = inverse @ b
+    rank = np.count_nonzero(s > limit * np.max(s, initial=0.0))
     errors = np.ravel(np.sum((b - a @ x) ** 2, axis=0) * np.ones(1))
     return x, errors[: len(errors) if rank == n and m > n else 0], rank, s
 
