@@ -21,7 +21,7 @@ from __future__ import annotations
 import ast
 import copy
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -59,23 +59,28 @@ class Part:
         return Assign(target, ast.copy_location(made, self.node), node)
 
 
-def part_of(target: ast.expr) -> Part | None:
-    """The field or entry that a target is."""
+def part_of(target: ast.expr, names: Collection[str]) -> Part | None:
+    """The field or entry that a target is, of what one of these names stands for.
+
+    With a dot a name stands for a part itself.
+    """
     match target:
-        case ast.Attribute(ast.Name() as owner, key):
-            return Part(owner, key, target)
-        case ast.Subscript(ast.Name() as owner, ast.Constant(str(key))):
-            return Part(owner, key, target)
+        case ast.Attribute(ast.Name(name) as owner, key):
+            pass
+        case ast.Subscript(ast.Name(name) as owner, ast.Constant(str(key))):
+            pass
         case _:
             return None
+    is_own = name in names or "." in name
+    return Part(owner, key, target) if is_own else None
 
 
-def part_around(target: ast.expr) -> Part | None:
+def part_around(target: ast.expr, names: Collection[str]) -> Part | None:
     """The field or entry in whose array a target `p.at[i][j]` is."""
     inner = target
     while isinstance(inner, ast.Subscript):
         inner = inner.value
-        found = part_of(inner)
+        found = part_of(inner, names)
         if found is not None:
             return found
     return None
@@ -90,26 +95,26 @@ class Split:
     inside: list[Part] = field(default_factory=list)
 
 
-def split(target: ast.expr) -> Split:
-    """Put variables in the places of fields and entries."""
+def split(target: ast.expr, names: Collection[str]) -> Split:
+    """Put variables in the places of fields and entries of what these names are."""
     found = Split(target)
-    found.target = _split(target, found)
+    found.target = _split(target, found, names)
     return found
 
 
-def _split(target: ast.expr, found: Split) -> ast.expr:
+def _split(target: ast.expr, found: Split, names: Collection[str]) -> ast.expr:
     match target:
         case ast.Tuple(elements) | ast.List(elements):
-            new = [_split(element, found) for element in elements]
+            new = [_split(element, found, names) for element in elements]
             return ast.copy_location(type(target)(new, ast.Store()), target)
         case ast.Starred(rest):
-            inner = _split(rest, found)
+            inner = _split(rest, found, names)
             return ast.copy_location(ast.Starred(inner, ast.Store()), target)
-    part = part_of(target)
+    part = part_of(target, names)
     if part is not None:
         found.whole.append(part)
         return part.variable(ast.Store())
-    around = part_around(target)
+    around = part_around(target, names)
     if around is None:
         return target
     if all(around.name != other.name for other in found.inside):

@@ -177,7 +177,8 @@ def _unzipped(cx: Context, node: ast.Call) -> Value | None:
             pass
         case _:
             return None
-    if cx.is_local(function.id) or isinstance(points, ast.Tuple | ast.List):
+    is_shown = isinstance(points, ast.Tuple | ast.List)
+    if is_shown or cx.is_local(function.id) or cx.static(function) is not zip:
         return None
     value = cx.value(points)
     if not isinstance(value.type, Array) or not is_tuple(value.type.elem):

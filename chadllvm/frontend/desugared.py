@@ -32,6 +32,7 @@ is always evaluated, and what is evaluated before it does not use the name.
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import itertools
 from collections.abc import Iterator, Mapping
@@ -101,7 +102,9 @@ class _Desugaring(ast.NodeTransformer):
 
     def visit_While(self, node: ast.While) -> Any:
         self.generic_visit(node)
-        steps = None if any(map(_leaves, node.orelse)) else _steps(node.test)
+        ends = (ast.Break, ast.Continue)
+        leaves = any(_leaves(statement, *ends) for statement in node.orelse)
+        steps = None if leaves else _steps(node.test)
         if steps is None:
             return node
         body: list[ast.stmt] = []
@@ -154,14 +157,38 @@ class _Desugaring(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> Any:
         self.generic_visit(node)
-        inner = node.orelse or any(map(_breaks, node.body))
-        clauses = None if inner else self._pairs(node.target, node.iter)
-        if clauses is None:
+        clauses = self._pairs(node.target, node.iter)
+        breaks = any(_leaves(statement, ast.Break) for statement in node.body)
+        if clauses is None or node.orelse or breaks or self._changes(node):
             return node
         body = node.body
         for target, source in reversed(clauses):
             body = [_at(node, ast.For(target, source, body, []))]
         return body
+
+    def _changes(self, node: ast.For) -> bool:
+        """Whether a loop may change what it runs over, which Python has copied."""
+        used = {n.id for n in ast.walk(node.iter) if isinstance(n, ast.Name)}
+        every = [inner for statement in node.body for inner in ast.walk(statement)]
+        return any(self._may_change(inner, used) for inner in every)
+
+    def _may_change(self, node: ast.AST, names: set[str]) -> bool:
+        match node:
+            case ast.Name(name, ast.Store()):
+                return name in names
+            case ast.Subscript(value, _, ast.Store()) | ast.Attribute(
+                value, _, ast.Store()
+            ):
+                return any(_is_named(inner, names) for inner in ast.walk(value))
+            case ast.Expr(ast.Call() as call):
+                return any(_is_named(inner, names) for inner in ast.walk(call))
+            case ast.Call(ast.Attribute(owner)) if _is_named(owner, names):
+                return True
+            case ast.Call(ast.Name(function), args):
+                is_users = not hasattr(builtins, function)
+                return is_users and any(_is_named(arg, names) for arg in args)
+            case _:
+                return False
 
     def _pairs(
         self, target: ast.expr, source: ast.expr
@@ -221,17 +248,8 @@ class _Desugaring(ast.NodeTransformer):
         return self._comprehension(node)
 
 
-def _breaks(node: ast.AST) -> bool:
-    """Whether a statement may leave the loop around it."""
-    match node:
-        case ast.Break():
-            return True
-        case ast.For() | ast.While():
-            return any(map(_breaks, node.orelse))
-        case ast.FunctionDef():
-            return False
-        case _:
-            return any(map(_breaks, ast.iter_child_nodes(node)))
+def _is_named(node: ast.AST, names: set[str]) -> bool:
+    return isinstance(node, ast.Name) and node.id in names
 
 
 def _is_repeatable(node: ast.expr) -> bool:
@@ -403,17 +421,16 @@ def _steps(test: ast.expr) -> list[tuple[list[ast.Assign], ast.expr]] | None:
     return [_split(value) for value in values]
 
 
-def _leaves(node: ast.AST) -> bool:
-    """Whether a statement may leave the loop around it, or go on with its next step."""
+def _leaves(node: ast.AST, *by: type[ast.stmt]) -> bool:
+    """Whether a statement may leave a step of the loop around it by one of these."""
     match node:
-        case ast.Break() | ast.Continue():
-            return True
         case ast.For() | ast.While():
-            return any(map(_leaves, node.orelse))
+            return any(_leaves(inner, *by) for inner in node.orelse)
         case ast.FunctionDef():
             return False
         case _:
-            return any(map(_leaves, ast.iter_child_nodes(node)))
+            inside = ast.iter_child_nodes(node)
+            return isinstance(node, by) or any(_leaves(inner, *by) for inner in inside)
 
 
 def _assignment(node: ast.NamedExpr) -> ast.Assign:

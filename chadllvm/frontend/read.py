@@ -146,6 +146,11 @@ class _Reader:
         self.exits = Exits()
 
     @property
+    def local(self) -> set[str]:
+        """The names that are the function's own, not those of what is outside."""
+        return self.analysis.local_names(self.source.definition)
+
+    @property
     def gives_updated(self) -> bool:
         """Whether what it updates is all that the function gives."""
         return bool(self.own.names) and not self.own.has_result
@@ -292,7 +297,7 @@ class _Reader:
         self, targets: Sequence[ast.expr], value: ast.expr, node: ast.stmt
     ) -> tuple[Statement, ...]:
         """`a = b = value`: the value is computed once, then named again."""
-        parts = [split(target) for target in targets]
+        parts = [split(target, self.local) for target in targets]
         if any(part.whole or part.inside for part in parts):
             return self._with_parts(parts, node, value)
         for target in targets:
@@ -353,7 +358,7 @@ class _Reader:
     def _augmented(
         self, target: ast.expr, op: ast.operator, value: ast.expr, node: ast.stmt
     ) -> tuple[Statement, ...]:
-        part = split(target)
+        part = split(target, self.local)
         if part.whole or part.inside:
             return self._with_parts([part], node, value, op)
         self._check_target(target)
@@ -369,7 +374,7 @@ class _Reader:
         return (Assign(target, operation, node),)
 
     def _annotated(self, node: ast.AnnAssign) -> tuple[Statement, ...]:
-        part = split(node.target)
+        part = split(node.target, self.local)
         if node.value is not None and (part.whole or part.inside):
             annotation = local_annotation(self.source, node.annotation)
             return self._with_parts([part], node, node.value, annotation=annotation)

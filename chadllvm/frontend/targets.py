@@ -100,7 +100,8 @@ def _unpack_array(
         since = len(cx.builder.bindings)
         if starred is not None and k >= starred:
             place = _end_of(part, cx.settled(target, value), k, k - len(elements))
-            bind_target(cx, getattr(part, "value", part), cx.value(place), since)
+            name = part.value if isinstance(part, ast.Starred) else part
+            bind_target(cx, name, cx.value(place), since)
             continue
         if xs is None:
             item: Operand = cx.at(part).apply(Index(), [value, Lit(k)])[0]

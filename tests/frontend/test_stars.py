@@ -54,7 +54,9 @@ def in_loops(v: cl.f64[:]) -> float:
     for x, *rest in [(v[0], v[1], 1.0), (v[2], v[3], 2.0)]:
         found += x * sum(rest)
     (y, *others), z = [v[0], v[1]], v[2]
-    return found * y + others[0] * z
+    w = np.zeros(2)
+    w[1], *middle, w[0] = v
+    return found * y + others[0] * z * w[0] - w[1] * sum(middle)
 
 
 def nothing_left(v: cl.f64[:]) -> float:

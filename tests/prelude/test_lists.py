@@ -58,6 +58,21 @@ def in_loops(v: cl.f64[:]) -> float:
     return total
 
 
+def changed_in_loops(v: cl.f64[:]) -> float:
+    """What is run over has been copied."""
+    w, total, count = 1.0 * v, 0.0, 3
+    for x, y in itertools.product(w, w):
+        w[0] += 1.0
+        total += x * y
+    for i, j in itertools.product(range(count), range(count)):
+        count = 1
+        total += v[i] * v[j] * count
+    for x, y in itertools.combinations(w, 2):
+        w = w * 2.0
+        total += x * y
+    return total
+
+
 def passed_over(v: cl.f64[:]) -> float:
     total = 0.0
     for i, j in itertools.product(range(len(v)), range(3)):
@@ -117,6 +132,7 @@ CASES: list[tuple[Function, tuple[Any, ...]]] = [
     (lambda v: operator.pow(v[2], 3) + operator.neg(v[0]) * operator.lt(v[1], 0), (V,)),
     (lambda v: sum(v[i] * j for i, j in itertools.combinations(range(1, 4), 2)), (V,)),
     (in_loops, (V,)),
+    (changed_in_loops, (V,)),
     (largest_pair, (V,)),
     (grown, (V,)),
     (left_early, (V,)),
