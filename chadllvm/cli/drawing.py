@@ -16,6 +16,7 @@ from chadllvm.cli.json_values import DTYPES
 from chadllvm.cli.status import BadInput
 from chadllvm.frontend.annotations import (
     Annotation,
+    NumberList,
     OpenArray,
     OpenList,
     OpenProduct,
@@ -60,6 +61,8 @@ class Drawing:
                 return self._scalar(annotation, path)
             case Array(Scalar() as elem, rank):
                 return self._numbers(elem, self._shape(path, rank))
+            case NumberList(elem):
+                return self._numbers(elem, self._shape(path, 1)).tolist()
             case OpenArray(Scalar() | None as elem):
                 return self._numbers(elem or F64, self._shape(path, None))
             case Array(elem, rank) | OpenList(elem, rank):

@@ -19,6 +19,7 @@ import numpy as np
 from chadllvm.cli.status import BadInput
 from chadllvm.frontend.annotations import (
     Annotation,
+    NumberList,
     OpenArray,
     OpenDict,
     OpenFunction,
@@ -72,6 +73,8 @@ def from_json(value: Any, annotation: Annotation, path: str) -> Any:
             return _list(value, elem, rank, path)
         case OpenList(elem, rank):
             return _list(value, elem, rank, path)
+        case NumberList(elem):
+            return array_of(value, elem, 1, path).tolist()
         case OpenArray(None):
             return array_of(value, None, None, path)
         case OpenArray(Scalar() as elem):

@@ -16,6 +16,7 @@ from chadllvm.backend.results import Arrays, Choice, Group, Many, Result, leaf_t
 from chadllvm.frontend.annotations import (
     CLOSED,
     Annotation,
+    NumberList,
     OpenArray,
     OpenProduct,
     check_contents,
@@ -150,6 +151,8 @@ def promoted_type(annotation: Annotation, value: Any) -> Type | None:
 
     Lists do, and arrays of integers. None if the argument itself says what it is.
     """
+    if isinstance(annotation, NumberList):
+        return Array(annotation.elem, 1) if isinstance(value, list) else None
     if not isinstance(annotation, OpenArray) or not isinstance(annotation.elem, Scalar):
         return None
     if isinstance(value, list):
@@ -162,7 +165,7 @@ def promoted_type(annotation: Annotation, value: Any) -> Type | None:
 
 def as_declared(annotation: Annotation, value: Any, function: str, path: str) -> Any:
     """An argument as its parameter takes it, where that is another class of it."""
-    if isinstance(annotation, OpenArray):
+    if isinstance(annotation, OpenArray | NumberList):
         annotation = promoted_type(annotation, value)
     match annotation, value:
         case Scalar(), int() if is_float(annotation) and not isinstance(value, bool):

@@ -57,7 +57,7 @@ _RANDOM = "draw the numbers outside of the function, and pass them as an argumen
 
 _TYPES = {
     "str": "strings are static arguments: name the parameter in `static_argnames`",
-    "list": "a list of numbers is an array: write `cl.f64[:]`",
+    "list": "say what it holds, as in `list[float]`; an array is `cl.f64[:]`",
     "dict": "write a `TypedDict`, or leave the annotation out",
     "tuple": "say what it holds, as in `tuple[float, int]`",
     "complex": "use two floats",

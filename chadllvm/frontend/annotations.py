@@ -65,6 +65,16 @@ class OpenArray:
 
 
 @dataclass(frozen=True, slots=True)
+class NumberList:
+    """Python's lists of numbers, which are arrays of one axis: `list[float]`."""
+
+    elem: Scalar
+
+    def __str__(self) -> str:
+        return f"list[{said(self.elem)}]"
+
+
+@dataclass(frozen=True, slots=True)
 class OpenProduct:
     """A tuple with open components: `tuple[float, NDArray[np.float64]]`."""
 
@@ -122,7 +132,15 @@ class OpenUnion:
         return " | ".join(map(str, self.members))
 
 
-Open = OpenArray | OpenProduct | OpenList | OpenDict | OpenFunction | OpenUnion
+Open = (
+    OpenArray
+    | NumberList
+    | OpenProduct
+    | OpenList
+    | OpenDict
+    | OpenFunction
+    | OpenUnion
+)
 
 # Annotations that say all of a type.
 CLOSED = Scalar | Array | Product | Sum
@@ -338,8 +356,10 @@ def _list_item(value: Any) -> Annotation:
 
 
 def _list(elem: Annotation, value: Any) -> Annotation:
-    """`list[...]` of arrays, tuples, records, unions, or lists of these."""
+    """`list[...]` of numbers, arrays, tuples, records, unions, or lists of these."""
     match elem:
+        case Scalar():
+            return NumberList(elem)
         case Array(Scalar() as scalar, rank):
             return list_type(scalar, ListNames(1, rank))
         case Product(_, ListNames() as names):
@@ -409,6 +429,9 @@ def target_type(annotation: Annotation, ty: Type, *, weak: bool = False) -> Type
             return ty if _is_function(ty) else None
         case OpenArray(elem), Array():
             return ty if _is_array_of(elem, ty) else None
+        case NumberList(elem), Array(Scalar() as found, 1):
+            is_wider = elem in _WIDER.get(found, ())
+            return Array(elem, 1) if is_wider or elem == found else None
         case ((Product() | OpenProduct()), Product()):
             return _target_product(annotation.fields, annotation.names, ty, weak)
         case OpenDict(value), Product(fields, names) if _kind(names) is Kind.DICT:

@@ -6,9 +6,15 @@ import ast
 from collections.abc import Sequence
 
 from chadllvm.errors import call_errors, statement_errors
-from chadllvm.frontend.annotations import Annotation, OpenArray, target_type
+from chadllvm.frontend.annotations import (
+    Annotation,
+    NumberList,
+    OpenArray,
+    target_type,
+)
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.marks import is_python_list
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.width import is_weak
 from chadllvm.ir.term import Operand
@@ -74,6 +80,8 @@ def converted(
     With `promotes`, an array of integers becomes one of floats as an integer does.
     """
     ty = target_type(param.annotation, value.type, weak=is_weak(value))
+    if isinstance(param.annotation, NumberList) and not is_python_list(cx, value):
+        ty = None
     if ty is None and promotes:
         ty = _array_of_floats(param.annotation, value.type)
     if ty is None:

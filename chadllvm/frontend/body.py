@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Any
 
 from chadllvm.errors import call_errors, flow_errors, function_errors, update_errors
-from chadllvm.frontend.annotations import CLOSED, Annotation, target_type
+from chadllvm.frontend.annotations import CLOSED, Annotation, NumberList, target_type
 from chadllvm.frontend.arithmetic import convert, join, join_values
 from chadllvm.frontend.context import Callees, Context, Elements
 from chadllvm.frontend.delayed import force
@@ -30,7 +30,7 @@ from chadllvm.frontend.lists import Learned
 from chadllvm.frontend.liveness import liveness
 from chadllvm.frontend.local import LocalFunction
 from chadllvm.frontend.loops import translate_loop
-from chadllvm.frontend.marks import mark_of
+from chadllvm.frontend.marks import mark_list, mark_of
 from chadllvm.frontend.read import read_body
 from chadllvm.frontend.recovery import Mistakes
 from chadllvm.frontend.recursion import Frame, Key
@@ -176,8 +176,12 @@ def _context(callees: Callees, task: Task, elements: dict[str, Elements]) -> Con
     )
     if isinstance(function, LocalFunction):
         function.bind(cx, task.params[:count])
+    every = callees.parameters(function, task.statics)
+    lists = {p.name for p in every if isinstance(p.annotation, NumberList)}
     for param in task.params[count:]:
         cx.scope.bind(param.name, param)
+        if param.name in lists:
+            mark_list(cx, param, 0)
     _mark(cx, task)
     # What could not be read may have been a question.
     cx.scope.in_doubt = bool(text.mistakes)

@@ -25,11 +25,11 @@ from chadllvm.errors import (
     name_errors,
     update_errors,
 )
-from chadllvm.frontend.annotations import CLOSED, Annotation, target_type
+from chadllvm.frontend.annotations import CLOSED, Annotation, NumberList, target_type
 from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.changing import change, changed_in_place
 from chadllvm.frontend.conditions import condition
-from chadllvm.frontend.context import Context
+from chadllvm.frontend.context import Context, Elements
 from chadllvm.frontend.delayed import succeed
 from chadllvm.frontend.expression import operation
 from chadllvm.frontend.free import free_names
@@ -96,7 +96,7 @@ from chadllvm.frontend.writing import (
     whole,
 )
 from chadllvm.ir.term import Lit, Operand, Var
-from chadllvm.ir.types import Product, list_names
+from chadllvm.ir.types import Array, Product, Scalar, list_names
 from chadllvm.ir.union import members
 from chadllvm.support.diagnostic import CompileError
 
@@ -254,6 +254,8 @@ def _assign_value(cx: Context, statement: Assign) -> None:
         change(cx, node)
         return
     if isinstance(target, ast.Name) and is_empty_list(node):
+        if isinstance(statement.annotation, NumberList):
+            _declare(cx, target, statement.annotation)
         begin_list(cx, target, node)
         return
     if _assign_each(cx, target, node):
@@ -263,6 +265,16 @@ def _assign_value(cx: Context, statement: Assign) -> None:
     if statement.annotation is not None:
         value = _annotated(cx, statement, value, statement.annotation)
     bind_target(cx, statement.target, value, since)
+
+
+def _declare(cx: Context, target: ast.Name, annotation: NumberList) -> None:
+    """`xs: list[float] = []`"""
+    told = Elements(annotation.elem, is_sure=True)
+    known = cx.elements.setdefault(target.id, told)
+    if known.elem != annotation.elem:
+        held = Array(known.elem, 1) if isinstance(known.elem, Scalar) else known.elem
+        span = cx.span(target)
+        raise function_errors.wrong_annotation(span, held, annotation)
 
 
 def _update_arguments(cx: Context, node: Updating) -> None:

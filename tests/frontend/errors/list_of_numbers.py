@@ -1,2 +1,0 @@
-def f(x: list[float]):
-    return x[0]
