@@ -105,7 +105,8 @@ def list_made(w: Writer) -> None:
 @statement("Lists that grow", 1.5)
 def empty_list_filled(w: Writer) -> None:
     name, v = w.fresh("l"), w.fresh("v")
-    w.line(f"{name}{w.pick("", "", ": list[float]")} = []")
+    declared = w.pick("", "", ": list[float]")
+    w.line(f"{name}{declared} = []")
     w.line(f"for {v} in {w.expr('vec')}:")
     with w.looped():
         w.declare(v, "float")
