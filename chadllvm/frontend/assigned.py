@@ -11,7 +11,7 @@ Records are values here, where in Python every name of an object sees what is as
 to its fields. So an object whose fields are assigned has one name: it is made where the
 name is assigned, by a call of its class, a dictionary written out, or a copy, and the
 name stands by itself only where no other one comes from that. A call may take it, if
-what it gives holds no objects (`Assigned.calls`). What is assigned in an array of a
+what it gives holds no objects (`Assigned.held`). What is assigned in an array of a
 field is no matter of the record: names of arrays are looked after by
 `simplify/sharing.py`.
 """
