@@ -25,6 +25,7 @@ from chadllvm.frontend.annotations import (
     OpenFunction,
     OpenList,
     OpenProduct,
+    OpenTuple,
     OpenUnion,
 )
 from chadllvm.frontend.records import NO_DEFAULT, record_class
@@ -90,6 +91,9 @@ def from_json(value: Any, annotation: Annotation, path: str) -> Any:
             return _record(value, names, parts, path)
         case Product(parts) | OpenProduct(parts):
             return _tuple(value, parts, path)
+        case OpenTuple(part):
+            count = len(value) if isinstance(value, list) else 0
+            return _tuple(value, (part,) * count, path)
         case OpenDict(part):
             return _dict(value, part, path)
         case Sum():

@@ -88,6 +88,16 @@ class OpenProduct:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenTuple:
+    """Tuples of any number of components: `tuple[float, ...]`."""
+
+    part: Annotation
+
+    def __str__(self) -> str:
+        return f"tuple[{said(self.part)}, ...]"
+
+
+@dataclass(frozen=True, slots=True)
 class OpenList:
     """Lists of tuples or records that are open themselves."""
 
@@ -136,6 +146,7 @@ Open = (
     OpenArray
     | NumberList
     | OpenProduct
+    | OpenTuple
     | OpenList
     | OpenDict
     | OpenFunction
@@ -171,7 +182,7 @@ def read_annotation(value: Any) -> Annotation:
         UnknownAnnotation: if it is no type of ours.
         BadRecord: if it is a class that cannot be a record.
     """
-    if value is Any or isinstance(value, TypeVar):
+    if value in (Any, list, tuple) or isinstance(value, TypeVar):
         return None
     if isinstance(value, ScalarAnnotation):
         return value.scalar
@@ -217,6 +228,8 @@ def _read_generic(value: Any) -> Annotation:
         return OpenDict(read_annotation(arguments[1]))
     if origin is set and arguments == (int,):
         return SET
+    if origin is tuple and len(arguments) == 2 and arguments[1] is Ellipsis:
+        return OpenTuple(read_annotation(arguments[0]))
     if origin is tuple and Ellipsis not in arguments:
         return _product(tuple(read_annotation(a) for a in _fields(arguments)))
     if origin is np.ndarray and len(arguments) == 2:
@@ -434,6 +447,8 @@ def target_type(annotation: Annotation, ty: Type, *, weak: bool = False) -> Type
             return Array(elem, 1) if is_wider or elem == found else None
         case ((Product() | OpenProduct()), Product()):
             return _target_product(annotation.fields, annotation.names, ty, weak)
+        case OpenTuple(part), Product(fields, ()):
+            return _target_product((part,) * len(fields), (), ty, weak)
         case OpenDict(value), Product(fields, names) if _kind(names) is Kind.DICT:
             return _target_product((value,) * len(fields), names, ty, weak)
         case Sum(), _ if is_union(annotation):

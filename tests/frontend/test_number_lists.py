@@ -52,6 +52,17 @@ def chosen(xs: list[float], places: list[int]) -> float:
     return ys[places[0]] * xs[places[-1]] + sum(ys)
 
 
+def of_tuples(p: tuple[float, ...], q: tuple) -> float:  # type: ignore[type-arg]
+    def longer(r: tuple[float, ...]) -> tuple[float, ...]:
+        return (*r, 2.0)
+
+    places: tuple[int, ...] = (0, 1)
+    found: list = []  # type: ignore[type-arg]
+    for x in longer(p):
+        found.append(x * q[1])
+    return sum(found) * q[0] * len(places)
+
+
 @pytest.mark.parametrize(
     ("function", "args"),
     [
@@ -61,6 +72,8 @@ def chosen(xs: list[float], places: list[int]) -> float:
         (joined, ([1.5, -2.0],)),
         (joined, ([],)),
         (chosen, ([1.5, 2.0, 3.0], [2, 0, 1])),
+        (of_tuples, ((1.5, 2.0), (0.5, 3.0))),
+        (of_tuples, ((1.5, 2.0, -1.0), (0.5, 3.0, V))),
     ],
 )
 def test_as_in_python(function: Callable[..., Any], args: tuple[Any, ...]) -> None:
@@ -79,6 +92,8 @@ def test_arguments() -> None:
             compiled(wrong)
     with pytest.raises(TypeError):
         cl.jit(chosen)([1.0], [1.5])
+    with pytest.raises(TypeError, match=r"expected tuple\[float, \.\.\.\]"):
+        cl.jit(of_tuples)((1.0, V), (1.0, 2.0))
 
 
 def test_a_list_of_the_caller_is_not_changed() -> None:

@@ -1,2 +1,0 @@
-def f(x: list):
-    return x[0]
