@@ -380,6 +380,8 @@ CONSTRUCTORS: tuple[LibraryFunction, ...] = (
     LibraryFunction(np.triu, "m k=0", _triangle(keeps_lower=False)),
     LibraryFunction(np.array, "a dtype=None", _array),
     LibraryFunction(np.asarray, "a dtype=None", _asarray),
+    LibraryFunction(np.asanyarray, "a dtype=None", _asarray),
+    LibraryFunction(np.ascontiguousarray, "a dtype=None", _asarray),
     LibraryFunction(np.copy, "a", _copy, "copy"),
     LibraryFunction(np.broadcast_to, "a shape", _broadcast_to),
 )

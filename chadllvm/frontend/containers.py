@@ -292,8 +292,12 @@ def record_attribute(cx: Context, node: ast.Attribute, record: Operand) -> Value
 
 
 def entry(cx: Context, node: ast.Subscript, value: Value) -> Value | None:
-    """`params["w"]`, `rows["x"]`; None if this is no subscript by a string."""
+    """`params["w"]`, `rows["x"]`, `curve[k]` of a class with `__getitem__`; None if
+    this is no subscript by a string."""
     names = names_of(value.type)
+    if is_record_value(value) and has_method(value.type, "__getitem__"):
+        call = ast.copy_location(ast.Call(node.value, [node.slice], []), node)
+        return record_method(cx, call, value, "__getitem__")
     if isinstance(value.type, Array) and value not in cx.lists:
         names = names_of(value.type.elem)
     name = None if names is None else static_string(cx, node.slice)

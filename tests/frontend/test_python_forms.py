@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -253,3 +254,28 @@ def test_one_of_arrays_that_are_listed_is_another_name_of_it() -> None:
 
     with pytest.raises(cl.CompileError, match="CL0804"):
         cl.jit(updated)(X, 1)
+
+
+def test_classes_that_are_subscripted() -> None:
+    class Cubic(NamedTuple):
+        start: float
+        end: float
+
+    @dataclasses.dataclass
+    class Curve:
+        heights: cl.f64[:]
+        scale: float = 2.0
+
+        def __getitem__(self, k: int) -> float:
+            return self.scale * self.heights[k]
+
+        def __len__(self) -> int:
+            return len(self.heights)
+
+    def total(x: cl.f64[:]) -> float:
+        curve, cubic = Curve(x), Cubic(x[0], 2.0)
+        found = sum(curve[k] * k for k in range(len(curve)))
+        return found + curve[-1] * cubic[1]
+
+    same(total, X)
+    cl.check_grads(cl.jit(total), (X,))

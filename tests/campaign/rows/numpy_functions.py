@@ -154,6 +154,7 @@ calls(
     "np.arange(0.0, len({vec}))",
     "np.array({vec})",
     "np.asarray({vec})",
+    "np.asanyarray(np.ascontiguousarray({vec}))",
     "np.copy({vec})",
     "{vec}.copy()",
     "np.zeros_like({vec}, dtype=float)",
