@@ -94,7 +94,7 @@ def record_fingerprint(
         return None
     if record is None:
         return None
-    if record.may_change and not is_record_of(value, record.names):
+    if record.names.may_change and not is_record_of(value, record.names):
         return None  # It may be an object.
     if _closed(kind) is not None:
         return kind

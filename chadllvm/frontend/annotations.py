@@ -182,7 +182,7 @@ def read_annotation(value: Any) -> Annotation:
         UnknownAnnotation: if it is no type of ours.
         BadRecord: if it is a class that cannot be a record.
     """
-    if value in (Any, list, tuple) or isinstance(value, TypeVar):
+    if any(value is one for one in (Any, list, tuple)) or isinstance(value, TypeVar):
         return None
     if isinstance(value, ScalarAnnotation):
         return value.scalar

@@ -211,6 +211,11 @@ def _of_sequences(function: Any, cx: Context, node: ast.Call) -> Value:
     """A call of an overload that runs over arguments; `max(a, b, key=f)` over all."""
     called, names = sequences_of(function), [*parameters_of(function)]
     args = node.args
+    for keyword in node.keywords:
+        match keyword:  # Of nothing it would give None, and numbers of all else.
+            case ast.keyword("default", ast.Constant(None)):
+                name = ast.unparse(node.func)
+                raise call_errors.unexpected_keyword(cx.span(keyword), name, "default")
     is_best = function in (overloaded(min), overloaded(max))
     if is_best and len(args) > 1:
         args = [ast.copy_location(ast.List(args, ast.Load()), node)]

@@ -42,7 +42,6 @@ from chadllvm.ir.record import (
     ObjectNames,
     RecordNames,
     ReferenceNames,
-    is_frozen_dataclass,
 )
 from chadllvm.ir.term import Operand, Proj, Tuple
 from chadllvm.ir.types import NONE, Array, Product, Sum, Type
@@ -211,9 +210,7 @@ def with_part(cx: Context, node: Replaced) -> Operand:
 
 def _check_changes(cx: Context, node: Replaced, names: RecordNames) -> None:
     """Refuse what Python does not assign, or assigns for more names than this one."""
-    is_fixed = names.kind is Kind.DATACLASS and is_frozen_dataclass(names.python)
-    is_data = names.kind in (Kind.DATACLASS, Kind.DICT) and not is_fixed
-    if not is_data or names.is_class is not node.is_field:
+    if not names.may_change or names.is_class is not node.is_field:
         raise update_errors.attribute_update(cx.span(node))
     name = node.record.id
     other = cx.assigned.other(name)
@@ -247,12 +244,9 @@ def _holds_objects(ty: Type) -> bool:
     match ty:
         case Product(parts, names):
             record = names_of(ty)
-            if record is None or record.kind in (Kind.NAMED_TUPLE, Kind.NONE):
-                is_fixed = True
-            else:
-                is_fixed = is_frozen_dataclass(record.python)
+            may_change = record is not None and record.may_change
             is_reference = isinstance(names, ReferenceNames)
-            return is_reference or not is_fixed or any(map(_holds_objects, parts))
+            return is_reference or may_change or any(map(_holds_objects, parts))
         case Array(elem):
             return _holds_objects(elem)
         case Sum():

@@ -18,8 +18,10 @@
     np.block([[a, b], [c, d]])                  →   np.concatenate([
                                                       np.concatenate([a, b], axis=1),
                                                       …], axis=0)
-    for x, y in itertools.product(xs, ys): a    →   for x in xs:
-                                                        for y in ys: a
+    for x, y in itertools.product(xs, ys): a    →   for p in xs:
+                                                        for q in ys:
+                                                            x, y = p, q
+                                                            a
     [a for x, y in itertools.product(xs, ys)]   →   [a for x in xs for y in ys]
     [a for x, y in itertools.combinations(       →   [a for i, x in enumerate(xs)
        xs, 2)]                                        for y in xs[i + 1:]]
@@ -157,11 +159,18 @@ class _Desugaring(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> Any:
         self.generic_visit(node)
-        clauses = self._pairs(node.target, node.iter)
+        parts = node.target.elts if isinstance(node.target, ast.Tuple) else []
+        # Python binds the targets where there is a pair, and steps may assign them.
+        at = f"{node.lineno}.{node.col_offset}"
+        names = [f"{k}.{at}" for k in range(len(parts))]
+        hidden = ast.Tuple([ast.Name(n, ast.Store()) for n in names], ast.Store())
+        clauses = self._pairs(_placed(node.target, hidden), node.iter)
         breaks = any(_leaves(statement, ast.Break) for statement in node.body)
         if clauses is None or node.orelse or breaks or self._changes(node):
             return node
-        body = node.body
+        pair = ast.Tuple([_load(name) for name in names], ast.Load())
+        bound = ast.Assign([node.target], pair)
+        body = [_placed(node, bound), *node.body]
         for target, source in reversed(clauses):
             body = [_at(node, ast.For(target, source, body, []))]
         return body
@@ -300,7 +309,7 @@ def _load(name: str) -> ast.Name:
     return ast.Name(name, ast.Load())
 
 
-def _placed(place: ast.expr, node: Any) -> Any:
+def _placed(place: ast.expr | ast.stmt, node: Any) -> Any:
     return ast.fix_missing_locations(_at(place, node))
 
 

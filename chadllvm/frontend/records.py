@@ -24,7 +24,6 @@ from chadllvm.ir.dtypes import scalar_of
 from chadllvm.ir.record import (
     Kind,
     RecordNames,
-    is_frozen_dataclass,
     is_named_tuple,
 )
 from chadllvm.ir.types import Alternatives, Array, Product, Type
@@ -60,12 +59,6 @@ class RecordClass:
     fields: tuple[Field, ...]
     is_plain: bool
     is_recursive: bool = False
-
-    @property
-    def may_change(self) -> bool:
-        """Whether the fields of its records may be assigned."""
-        is_dataclass = self.names.kind is Kind.DATACLASS
-        return is_dataclass and not is_frozen_dataclass(self.names.python)
 
 
 @functools.lru_cache(maxsize=4096)

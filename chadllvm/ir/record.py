@@ -76,6 +76,13 @@ class RecordNames(tuple[str, ...]):
         return self.kind in (Kind.NAMED_TUPLE, Kind.DATACLASS, Kind.OBJECT)
 
     @property
+    def may_change(self) -> bool:
+        """Whether Python assigns fields or entries of the container."""
+        if self.kind is Kind.DATACLASS:
+            return not is_frozen_dataclass(self.python)
+        return self.kind is Kind.DICT
+
+    @property
     def is_sequence(self) -> bool:
         """Whether it is unpacked and indexed as a tuple."""
         return self.kind is Kind.NAMED_TUPLE

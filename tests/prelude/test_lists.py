@@ -73,6 +73,28 @@ def changed_in_loops(v: cl.f64[:]) -> float:
     return total
 
 
+def read_after(v: cl.f64[:]) -> float:
+    """Names are bound where there is a pair, and steps may bind them again."""
+    x, y, total = 5.0, 7.0, 0.0
+    none, one = v[:0], v[:1]
+    for x, y in itertools.product(v, none):
+        total += x * y
+    for x, y in itertools.combinations(one, 2):
+        total += x * y
+    total += x * v[0] + y * v[1]
+    for x, y in itertools.product(v, v):
+        x = 2.0 * x
+        total += x * y
+    for i, j in itertools.combinations(range(3), 2):
+        i += 1
+        total += v[i] * j
+    for x, y in itertools.combinations(v, 2):
+        for z, w in itertools.product(one, v):
+            total += x * y * z * w
+        y = 0.0
+    return total + x
+
+
 def passed_over(v: cl.f64[:]) -> float:
     total = 0.0
     for i, j in itertools.product(range(len(v)), range(3)):
@@ -133,6 +155,7 @@ CASES: list[tuple[Function, tuple[Any, ...]]] = [
     (lambda v: sum(v[i] * j for i, j in itertools.combinations(range(1, 4), 2)), (V,)),
     (in_loops, (V,)),
     (changed_in_loops, (V,)),
+    (read_after, (V,)),
     (largest_pair, (V,)),
     (grown, (V,)),
     (left_early, (V,)),
