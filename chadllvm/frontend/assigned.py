@@ -9,10 +9,11 @@ On the right `p.x` is a variable of that name, which no user can write.
 
 Records are values here, where in Python every name of an object sees what is assigned
 to its fields. So an object whose fields are assigned has one name: it is made where the
-name is assigned, by a call of its class, a dictionary written out, or a copy, and the
-name stands by itself only where no other one comes from that. A call may take it, if
-what it gives holds no objects (`Assigned.held`). What is assigned in an array of a
-field is no matter of the record: names of arrays are looked after by
+name is assigned, by a call of its class or of what makes one, a dictionary written out,
+or a copy, and the name stands by itself only where no other one comes from that. A call
+may take it, if what it gives holds no objects (`Assigned.held`) or has that name then,
+as in `p = moved(p)`, and may assign its fields (`updates.py`). What is assigned in an
+array of a field is no matter of the record: names of arrays are looked after by
 `simplify/sharing.py`.
 """
 
@@ -24,7 +25,7 @@ import dataclasses
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from chadllvm.errors.update_errors import CHANGING
 from chadllvm.frontend.surface import CHANGING_SETS, Assign, Replaced
@@ -135,6 +136,17 @@ def _inside(target: ast.expr, part: Part) -> ast.expr:
 # ---- other names -----------------------------------------------------------------
 
 
+class Calls(Protocol):
+    """What is known of the functions that a function calls."""
+
+    def changed(self, call: ast.Call) -> list[ast.expr]:
+        """The arguments of which fields or entries are assigned."""
+
+    def given_back(self, call: ast.Call) -> list[ast.expr] | None:
+        """The arguments that an object which is no new one is one of; None if it may
+        be another one."""
+
+
 class Assigned:
     """What other names there may be of objects whose fields a function assigns.
 
@@ -142,20 +154,37 @@ class Assigned:
     """
 
     def __init__(
-        self, definition: ast.FunctionDef, outside: Callable[[ast.expr], Any]
+        self,
+        definition: ast.FunctionDef,
+        outside: Callable[[ast.expr], Any],
+        calls: Calls,
     ) -> None:
-        self._definition, self._outside = definition, outside
+        self._definition, self._outside, self._calls = definition, outside, calls
 
     @cached_property
     def _names(self) -> frozenset[str]:
         """Those with an assigned part: of a record, a dictionary or an array."""
-        return frozenset(
-            node.value.id
+        found: set[str] = set()
+        for node in _inner(self._definition):
+            match node:
+                case ast.Attribute(ast.Name(name), _, ast.Store()):
+                    found.add(name)
+                case ast.Subscript(ast.Name(name), _, ast.Store()):
+                    found.add(name)
+                case ast.Call():
+                    changed = self._calls.changed(node)
+                    found |= {part.id for part in changed if isinstance(part, ast.Name)}
+        return frozenset(found)
+
+    @cached_property
+    def _renewed(self) -> dict[ast.expr, str]:
+        """The names that the results of calls are given, by what is called."""
+        return {
+            value.func: target.id
             for node in _inner(self._definition)
-            if isinstance(node, ast.Attribute | ast.Subscript)
-            and isinstance(node.ctx, ast.Store)
-            and isinstance(node.value, ast.Name)
-        )
+            for target, value in _bindings(node)
+            if isinstance(target, ast.Name) and isinstance(value, ast.Call)
+        }
 
     def held(self, call: ast.Call) -> list[ast.Name]:
         """The names that stand by themselves in what the result of a call may hold."""
@@ -165,7 +194,27 @@ class Assigned:
             taken = [*call.args[1:], *(keyword.value for keyword in call.keywords)]
         else:
             taken = [*_taken(call)]
-        return [t for t in taken if isinstance(t, ast.Name) and t.id in self._names]
+        names = self._names - {self._renewed.get(call.func, "")}
+        return [t for t in taken if isinstance(t, ast.Name) and t.id in names]
+
+    def given_back(self) -> frozenset[str] | None:
+        """The parameters that an object which the function gives may be, if it is no
+        new one; None if it may be another one."""
+        found: set[str] = set()
+        bound = [t for node in _inner(self._definition) for t, _ in _bindings(node)]
+        for node in _inner(self._definition):
+            match node:
+                case ast.Return(None):
+                    pass
+                case ast.Return(ast.Name(name)) if _has(self._definition.args, name):
+                    if any(_binds(target, name) for target in bound):
+                        return None
+                    found.add(name)
+                case ast.Return(ast.Name(name)) if self.other(name) is None:
+                    pass
+                case ast.Return(ast.expr() as value) if not self.makes(value):
+                    return None
+        return frozenset(found)
 
     def _is_copy(self, call: ast.Call) -> bool:
         match call:
@@ -175,13 +224,16 @@ class Assigned:
                 found = self._outside(function)
                 return any(found is copies for copies in _COPIES)
 
-    def other(self, name: str) -> ast.expr | ast.FunctionDef | None:
+    def other(
+        self, name: str, *, is_lent: bool = False
+    ) -> ast.expr | ast.FunctionDef | None:
         """Where a name's object may come to have another name, or comes from one.
 
-        The whole function if the object comes from outside of it.
+        The whole function if the object comes from outside of it, and is not lent.
         """
         found = next(self._others(name), None)
-        return self._definition if found is None and not self._is_made(name) else found
+        is_known = found is not None or is_lent or self._is_made(name)
+        return found if is_known else self._definition
 
     def _others(self, name: str) -> Iterator[ast.expr]:
         """What gives an object a second name, or the name an object of others."""
@@ -189,21 +241,26 @@ class Assigned:
             yield from _escapes(statement, name)
         for node in _inner(self._definition):
             for target, value in _bindings(node):
-                if isinstance(target, ast.Name) and value and self._makes(value):
+                if not _binds(target, name):
                     continue
-                if _binds(target, name):
+                if not (isinstance(target, ast.Name) and value) or not self.makes(
+                    value, name
+                ):
                     yield value or target
 
-    def _makes(self, value: ast.expr) -> bool:
-        """Whether an expression makes an object that nobody else has."""
+    def makes(self, value: ast.expr, name: str = "") -> bool:
+        """Whether an expression makes an object that nobody else has, or gives the one
+        of this name."""
         match value:
             case ast.Dict() | ast.DictComp():
                 return True
             case ast.IfExp(_, then, orelse):
-                return self._makes(then) and self._makes(orelse)
+                return self.makes(then, name) and self.makes(orelse, name)
             case ast.Call(function):
-                is_class = isinstance(self._outside(function), type)
-                return is_class or self._is_copy(value)
+                if isinstance(self._outside(function), type) or self._is_copy(value):
+                    return True
+                given = self._calls.given_back(value)
+                return given is not None and all(_is_name(g, {name}) for g in given)
             case _:
                 return False
 

@@ -24,6 +24,7 @@ from chadllvm.frontend.constants import constant
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Indices, Value, delayed
 from chadllvm.frontend.jitted import called, function_call
+from chadllvm.frontend.lending import check_alone, copy_of
 from chadllvm.frontend.records import (
     BadRecord,
     RecordClass,
@@ -212,18 +213,7 @@ def _check_changes(cx: Context, node: Replaced, names: RecordNames) -> None:
     """Refuse what Python does not assign, or assigns for more names than this one."""
     if not names.may_change or names.is_class is not node.is_field:
         raise update_errors.attribute_update(cx.span(node))
-    name = node.record.id
-    other = cx.assigned.other(name)
-    if other is not None:
-        place = None if isinstance(other, ast.FunctionDef) else cx.span(other)
-        copied = _copy_of(name, names)
-        raise update_errors.object_shared(cx.span(node), name, copied, place)
-
-
-def _copy_of(name: str, names: RecordNames) -> str:
-    """How a copy of a record is written."""
-    is_dict = names.kind is Kind.DICT
-    return f"dict({name})" if is_dict else f"dataclasses.replace({name})"
+    check_alone(cx, node, node.record.id, names)
 
 
 def check_held(cx: Context, node: ast.Call, result: Type) -> None:
@@ -233,7 +223,7 @@ def check_held(cx: Context, node: ast.Call, result: Type) -> None:
         ty = NONE if value is None or isinstance(value, Unusable) else value.type
         names = names_of(ty)
         if names is not None and _holds_objects(ty) and _holds_objects(result):
-            copied = _copy_of(name.id, names)
+            copied = copy_of(name.id, names)
             raise update_errors.object_shared(
                 cx.span(name), name.id, copied, None, is_call=True
             )

@@ -53,6 +53,9 @@ class Callees(Protocol):
     def updates(self, function: Function | LocalFunction) -> Updates:
         """Which parameters a function updates."""
 
+    def assigned(self, source: Source, outside: Callable[[ast.expr], Any]) -> Assigned:
+        """What other names there may be of objects whose fields a function assigns."""
+
     def itself(self, called: Function) -> Function:
         """What stands for a function that is called: a caller made from the same one,
         if there is one, as it is where a function is compiled with other options."""
@@ -211,7 +214,7 @@ class Context:
             except NotStatic:
                 return None
 
-        return Assigned(self.source.definition, outside)
+        return self.callees.assigned(self.source, outside)
 
     def span(self, node: Located) -> Span:
         return self.source.span(node)

@@ -97,12 +97,9 @@ def display(cx: Context, node: ast.List) -> Operand:
     return made
 
 
-def listed_arrays(
-    cx: Context, node: ast.List, *, steps: bool = False
-) -> Listed | ast.List:
+def listed_arrays(cx: Context, node: ast.List) -> Listed | ast.List:
     """The arrays that are listed, if they are of one type, and few; else the list, with
-    its elements computed. So it is for `steps` of a comprehension if sizes are known to
-    differ, which makes a list of arrays then."""
+    its elements computed."""
     elements = [e if _is_several(e) else cx.settled(e, cx.lazy(e)) for e in node.elts]
     values = [e.value for e in elements if isinstance(e, Settled)]
     are_alike = (
@@ -111,10 +108,10 @@ def listed_arrays(
         and all(isinstance(v.type, Array) and v.type == values[0].type for v in values)
         and not any(is_list(v) or is_item(cx, v) for v in values)
     )
-    are_items = are_alike and differ(cx, elements)
-    if not are_alike or (steps and are_items):
+    if not are_alike:
         return ast.copy_location(ast.List(elements, ast.Load()), node)
-    return Listed([cx.make(cx, node, value) for value in values], are_items)
+    made = [cx.make(cx, node, value) for value in values]
+    return Listed(made, are_items=differ(cx, elements))
 
 
 @dataclass(frozen=True)

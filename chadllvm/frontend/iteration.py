@@ -129,7 +129,7 @@ def _integer(cx: Context, node: ast.expr) -> Operand:
 
 def _array_items(cx: Context, node: ast.expr, is_made: bool) -> Items:
     if isinstance(node, ast.List):
-        arrays = listed_arrays(cx, node, steps=True)
+        arrays = listed_arrays(cx, node)
         if not isinstance(arrays, ast.List):
             return _one_by_one(cx, arrays)
         node = arrays

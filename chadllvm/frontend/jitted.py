@@ -22,7 +22,7 @@ from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.source import Function
 from chadllvm.frontend.static import static_key, static_value
-from chadllvm.frontend.surface import Updating
+from chadllvm.frontend.updates import owner_of
 from chadllvm.frontend.width import weak_positions, weakened
 from chadllvm.ir.term import Operand
 
@@ -64,9 +64,13 @@ def prepared(
     given = bind(cx, node, function.__name__, rest)
     static = {param.name for param in rest if param.is_static}
     values = {n: cx.value(arg) for n, arg in given.items() if n not in static}
-    updated = cx.callees.updates(function).names
-    if isinstance(node, Updating):
-        values = lent(cx, node, updated, given, values)
+    updates = cx.callees.updates(function)
+    if updates.names:
+        places = dict(given)
+        if owner and isinstance(node.func, ast.Attribute):
+            own = owner_of(cx.source.definition, node)
+            places[params[0].name], values[params[0].name] = own, owner[0]
+        values = lent(cx, node, updates, places, values)
     operands = list(owner)
     for param in rest:
         place = given.get(param.name, node)
@@ -76,7 +80,7 @@ def prepared(
         value = values.get(param.name, defaults.get(param.name))
         if value is None:
             value = constant(cx, param.default, param.name, cx.span(node))
-        name, promotes = function.__name__, param.name not in updated
+        name, promotes = function.__name__, param.name not in updates.names
         operand = converted(cx, place, name, param, value, promotes=promotes)
         operands.append(operand)
     return operands, fixed

@@ -23,10 +23,12 @@ from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.source import Function
 from chadllvm.frontend.surface import Updating, base
 from chadllvm.frontend.unions import NONE_VALUE
-from chadllvm.frontend.updates import is_updatable
+from chadllvm.frontend.updates import Updates, is_updatable
 from chadllvm.frontend.width import component
 from chadllvm.ir.build import Builder
+from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.term import Operand, Proj, Var
+from chadllvm.ir.types import Product, Type
 from chadllvm.ir.updated import Updated
 from chadllvm.ops.alias import Lent, Rewritten
 from chadllvm.support.diagnostic import NO_SPAN, Span
@@ -60,17 +62,23 @@ def with_lent(
 
 def lent(
     cx: Context,
-    node: Updating,
-    names: Sequence[str],
+    node: ast.Call,
+    updates: Updates,
     given: Mapping[str, ast.expr],
     values: Mapping[str, Operand],
 ) -> dict[str, Operand]:
-    """The arguments, of which those for the parameters `names` are updated."""
+    """The arguments, some of which are updated; in an expression new objects alone."""
     found = dict(values)
+    names = [n for n, v in values.items() if n in given and updates.has(n, v.type)]
+    new = {n for n in names if n in updates.objects and cx.assigned.makes(given[n])}
+    if not isinstance(node, Updating) and not new.issuperset(names):
+        return found
     for name in names:
-        if name in given and name in values and is_updatable(values[name].type):
+        if name not in updates.objects:
             found[name] = _lent(cx, given[name], values[name])
-    cx.lent[node] = {name: given[name] for name in names if name in given}
+        elif name not in new:
+            _check_lent(cx, given[name], values[name].type, [*given.values()])
+    cx.lent[node] = {name: given[name] for name in names}
     cx.updated_parts[node] = []
     return found
 
@@ -107,10 +115,10 @@ def result_of_call(
     taken = [p.name for p in params if not p.is_static]
     behind = operands[len(operands) - len(taken) :]
     pairs = zip(taken, behind, strict=True)
-    names = [n for n, operand in pairs if n in own.names and is_updatable(operand.type)]
+    names = [n for n, operand in pairs if own.has(n, operand.type)]
     if not names:
         return out
-    if not isinstance(node, Updating) or node not in cx.lent:
+    if not isinstance(node, ast.Call) or node not in cx.lent:
         raise update_errors.updating_value(cx.span(node), function.__name__, names)
     b, given = cx.at(node), cx.lent[node]
     many = own.has_result or len(names) > 1
@@ -121,3 +129,37 @@ def result_of_call(
             raise update_errors.not_lendable(cx.span(node))
         cx.updated_parts[node].append((given[name], part))
     return component(b, out, len(names)) if own.has_result else b.one(NONE_VALUE)
+
+
+# ---- objects
+
+
+def _check_lent(
+    cx: Context, part: ast.expr, ty: Type, given: Sequence[ast.expr]
+) -> None:
+    """Refuse a call that would assign fields of what may have another name, also that
+    of another one of the arguments `given`."""
+    names = ty.names if isinstance(ty, Product) else ()
+    assert isinstance(names, RecordNames)
+    if not isinstance(part, ast.Name) or part.id not in cx.liveness.locals:
+        raise update_errors.not_lendable(cx.span(part))
+    check_alone(cx, part, part.id, names)
+    for other in given:
+        if other is not part and isinstance(other, ast.Name) and other.id == part.id:
+            copied, place = copy_of(part.id, names), cx.span(other)
+            raise update_errors.object_shared(cx.span(part), part.id, copied, place)
+
+
+def check_alone(cx: Context, node: ast.expr, name: str, names: RecordNames) -> None:
+    """Refuse to assign a field of a record, or an entry, that may have other names."""
+    other = cx.assigned.other(name, is_lent=name in cx.updated)
+    if other is not None:
+        place = None if isinstance(other, ast.FunctionDef) else cx.span(other)
+        copied = copy_of(name, names)
+        raise update_errors.object_shared(cx.span(node), name, copied, place)
+
+
+def copy_of(name: str, names: RecordNames) -> str:
+    """How a copy of a record is written."""
+    is_dict = names.kind is Kind.DICT
+    return f"dict({name})" if is_dict else f"dataclasses.replace({name})"

@@ -17,6 +17,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import assert_never
 
@@ -24,6 +25,7 @@ from chadllvm.errors import flow_errors, statement_errors, update_errors
 from chadllvm.errors.update_errors import CHANGING
 from chadllvm.frontend.annotations import Annotation
 from chadllvm.frontend.assigned import Split, split
+from chadllvm.frontend.called_first import HELD, CalledFirst
 from chadllvm.frontend.exits import Exits
 from chadllvm.frontend.keys import Entries, Position, written_out
 from chadllvm.frontend.match_statement import (
@@ -63,9 +65,6 @@ from chadllvm.frontend.surface import (
 )
 from chadllvm.frontend.updates import Analysis, Updates
 from chadllvm.support.diagnostic import CompileError
-
-# Holds the value of `a[0] = b[0] = value`: a keyword, so that no variable is called so.
-_CHAINED = "as"
 
 # Holds the None that `print` returns.
 _NOTHING = "pass"
@@ -171,6 +170,8 @@ class _Reader:
             if (paused := breakpoint_of(self.source, node)) is not None:
                 statements.append(paused)
                 continue
+            first, node = self._without_calls(node)
+            statements += first
             if isinstance(node, ast.If) and rest and self.exits.paths(node) == 1:
                 statements.append(self._branch(node, rest))
                 break
@@ -225,7 +226,7 @@ class _Reader:
             ) is not None and not may_be_set(changed):
                 return (Assign(changed.target, changed, node),)
             case ast.Expr(ast.Call() as call) if self._updated(call):
-                return (self._call(call, node),)
+                return (self._call(node, call),)
             case ast.Expr(ast.Call() as call) if self.analysis.only_acts(
                 self.source, call
             ):
@@ -254,8 +255,8 @@ class _Reader:
 
     def _returned(self, value: ast.expr, node: ast.Return) -> tuple[Statement, ...]:
         first: tuple[Statement, ...] = ()
-        if _popped([], value) is not None or self._updated(value):
-            result = ast.copy_location(ast.Name(_CHAINED, ast.Store()), value)
+        if _popped([], value) is not None:
+            result = ast.copy_location(ast.Name(HELD, ast.Store()), value)
             first = self._assignments([result], value, node)
             value = _load(result)
         if self.own.names:
@@ -268,8 +269,14 @@ class _Reader:
             return []
         return [*self.analysis.arguments(self.source, value)]
 
+    def _without_calls(self, node: ast.stmt) -> tuple[list[Statement], ast.stmt]:
+        """A statement without the calls in it that update arguments, and these."""
+        first = CalledFirst(self._updated, partial(self._call, node))
+        new = first.statement(node)
+        return first.made, new
+
     def _call(
-        self, call: ast.expr, node: ast.stmt, result: ast.Name | None = None
+        self, node: ast.stmt, call: ast.expr, result: ast.Name | None = None
     ) -> Assign:
         """A call that updates arguments, and gives a `result` besides."""
         assert isinstance(call, ast.Call)
@@ -307,14 +314,11 @@ class _Reader:
             last, shorter = popped
             rest = Assign(shorter.target, shorter, node)
             return (*self._assignments(targets, last, node), rest)
-        if self._updated(value):
-            call, value = self._called_first(value, node)
-            return (call, *self._assignments(targets, value, node))
         if isinstance(value, ast.Constant):
             return tuple(Assign(target, value, node) for target in targets)
         first, *others = targets
         if others and not _are_distinct_names(targets):
-            first = ast.copy_location(ast.Name(_CHAINED, ast.Store()), value)
+            first = ast.copy_location(ast.Name(HELD, ast.Store()), value)
             others = [*targets]
         again = [Assign(target, _load(first), node) for target in others]
         return (Assign(first, value, node), *again)
@@ -332,9 +336,6 @@ class _Reader:
         if op is not None:
             before += [part for found in parts for part in found.whole]
         first: list[Statement] = []
-        if self._updated(value):
-            call, value = self._called_first(value, node)
-            first.append(call)
         for part in before:
             first.append(Assign(part.variable(ast.Store()), _load(part.node), node))
         targets = [found.target for found in parts]
@@ -350,11 +351,6 @@ class _Reader:
                 first.append(part.replaced(new, node, is_new=part in found.whole))
         return tuple(first)
 
-    def _called_first(self, call: ast.expr, node: ast.stmt) -> tuple[Assign, ast.expr]:
-        """A call that updates arguments, and what reads its result."""
-        result = ast.copy_location(ast.Name(_CHAINED, ast.Store()), call)
-        return self._call(call, node, result), _load(result)
-
     def _augmented(
         self, target: ast.expr, op: ast.operator, value: ast.expr, node: ast.stmt
     ) -> tuple[Statement, ...]:
@@ -367,9 +363,6 @@ class _Reader:
             last, shorter = popped
             rest = Assign(shorter.target, shorter, node)
             return (*self._augmented(target, op, last, node), rest)
-        if self._updated(value):
-            first, value = self._called_first(value, node)
-            return (first, *self._augmented(target, op, value, node))
         operation = ast.copy_location(Augmented(_load(target), op, value), node)
         return (Assign(target, operation, node),)
 
@@ -382,9 +375,6 @@ class _Reader:
         if node.value is None:
             return ()
         annotation = local_annotation(self.source, node.annotation)
-        if self._updated(node.value):
-            first, value = self._called_first(node.value, node)
-            return (first, Assign(node.target, value, node, annotation))
         return (Assign(node.target, node.value, node, annotation),)
 
     def _loop(self, node: ast.For | ast.While) -> tuple[Statement, ...]:

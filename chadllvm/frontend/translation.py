@@ -8,6 +8,7 @@ knows its place in the user's source.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -22,6 +23,7 @@ from chadllvm.errors import (
 )
 from chadllvm.frontend.annotations import CLOSED
 from chadllvm.frontend.arithmetic import is_number, join
+from chadllvm.frontend.assigned import Assigned
 from chadllvm.frontend.body import (
     Task,
     Text,
@@ -273,6 +275,9 @@ class _Program:
 
     def updates(self, function: Code) -> Updates:
         return self.analysis.of(self._read(function).source)
+
+    def assigned(self, source: Source, outside: Callable[[ast.expr], Any]) -> Assigned:
+        return self.analysis.assigned(source, outside)
 
     def _source(self, function: Code) -> Source:
         if isinstance(function, LocalFunction):

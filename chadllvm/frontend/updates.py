@@ -10,6 +10,13 @@ function gives them as they are at its end, in front of its result; a call is a
 statement, after which the names of its arguments stand for what they were given
 (`driver/updating.py`).
 
+    def step(self, dt):                    updates self, has no result
+        self.x += self.v * dt
+
+Of what has fields or entries, a function updates what it assigns one of, or an element
+of an array in one, whether it has a result or not. That is so where a compiled function
+calls it: what Python gives to a compiled one is the caller's.
+
 This looks at syntax alone, before anything is typed: a name that is assigned as a
 whole stands for an array of the function's own. What functions that call each other
 update is the least solution of what they say of each other.
@@ -20,11 +27,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import FunctionType
 from typing import Any, NamedTuple
 
+from chadllvm.frontend.assigned import Assigned, part_around, part_of
 from chadllvm.frontend.method_names import methods_named
+from chadllvm.frontend.records import is_record
 from chadllvm.frontend.scope import NotStatic, Surroundings, is_library
+from chadllvm.frontend.signature import closure_values
 from chadllvm.frontend.source import (
     TOLD,
     Function,
@@ -33,6 +44,7 @@ from chadllvm.frontend.source import (
     read_source,
 )
 from chadllvm.frontend.surface import KEEPING, base
+from chadllvm.ir.record import RecordNames
 from chadllvm.ir.term import Var
 from chadllvm.ir.types import Array, Product, Scalar, Type
 from chadllvm.ir.updated import Updated
@@ -48,7 +60,7 @@ class Updates:
 
     It may have been `told` which; `bound` are those that it writes to, or is told to
     update, and assigns as a whole. It `acts` if it prints or raises, or calls what
-    does.
+    does. Of `objects` it assigns fields or entries.
     """
 
     names: tuple[str, ...] = ()
@@ -56,6 +68,14 @@ class Updates:
     told: tuple[str, ...] | None = None
     bound: frozenset[str] = frozenset()
     acts: bool = False
+    objects: frozenset[str] = frozenset()
+
+    def has(self, name: str, ty: Type) -> bool:
+        """Whether an argument of this type is updated for a parameter of this name."""
+        if isinstance(ty, Product):
+            may_change = isinstance(ty.names, RecordNames) and ty.names.may_change
+            return name in self.objects and may_change
+        return name in self.names and is_updatable(ty)
 
     @property
     def only_acts(self) -> bool:
@@ -73,15 +93,14 @@ def is_print(call: ast.Call) -> bool:
 
 
 def is_updatable(ty: Type) -> bool:
-    """Whether an argument of this type is updated, if its parameter is."""
+    """Whether this is the type of an array of which elements are updated."""
     return isinstance(ty, Array) and isinstance(ty.elem, Scalar)
 
 
 def updated_names(updates: Updates, params: Sequence[Var]) -> tuple[str, ...]:
     """Those of the parameters that are updated whose types can be."""
     types = {param.name: param.type for param in params}
-    names = updates.names
-    return tuple([n for n in names if n in types and is_updatable(types[n])])
+    return tuple([n for n in updates.names if n in types and updates.has(n, types[n])])
 
 
 def updated_of(updates: Updates, params: Sequence[Var]) -> Updated | None:
@@ -107,40 +126,71 @@ class _Called:
 
 @dataclass
 class _Facts:
-    """What a definition says: `writes` are the names of arrays that it writes to."""
+    """What a definition says: `writes` are the names of arrays that it writes to, and
+    `assigns` those of what it assigns fields or entries of."""
 
     params: tuple[str, ...]
     told: tuple[str, ...] | None
     has_result: bool
     bound: set[str]
     writes: set[str]
+    assigns: set[str]
     calls: list[_Called] = field(default_factory=list)
     acts: bool = False
 
     def updates(self, known: Callable[[ast.FunctionDef], Updates]) -> Updates:
         acts = self.acts or any(known(c.definition).acts for c in self.calls)
+        assigned = self.assigns.union(
+            call.given[name]
+            for call in self.calls
+            for name in known(call.definition).objects
+            if name in call.given
+        )
+        objects = frozenset(assigned.intersection(self.params) - self.bound)
+        named = tuple([p for p in self.params if p in objects])
         if self.told is not None:
             bound = frozenset(self.bound.intersection(self.told))
-            return Updates(self.told, self.has_result, self.told, bound, acts)
+            names = (*self.told, *(n for n in named if n not in self.told))
+            return Updates(names, self.has_result, self.told, bound, acts, objects)
         if self.has_result:
-            return Updates(acts=acts)
+            return Updates(named, acts=acts, objects=objects)
         written = {
             call.given[name]
             for call in self.calls
             for name in known(call.definition).names
             if name in call.given
         }
-        found = (written | self.writes) - self.bound
+        found = (written | self.writes) - self.bound | objects
         names = tuple([p for p in self.params if p in found])
-        lost = self.writes.intersection(self.params) & self.bound
-        return Updates(names, False, bound=frozenset(lost), acts=acts)
+        lost = frozenset(self.writes.intersection(self.params) & self.bound)
+        return Updates(names, False, bound=lost, acts=acts, objects=objects)
 
 
 class _Callee(NamedTuple):
-    """A function that a call may mean, and the parameters that its arguments are of."""
+    """A function that a call may mean; is_method: its owner is the first argument."""
 
     source: Source
-    params: tuple[str, ...]
+    is_method: bool = False
+
+    def given(self, caller: Source, call: ast.Call) -> dict[str, ast.expr]:
+        """The arguments of a call by parameter, as far as its syntax tells."""
+        params = _params(self.source.definition)
+        if not self.is_method:
+            return _bound_arguments(params, call)
+        owner = owner_of(caller.definition, call)
+        first = {name: owner for name in params[:1]}
+        return first | _bound_arguments(params[1:], call)
+
+
+def owner_of(definition: ast.FunctionDef, call: ast.Call) -> ast.expr:
+    """What a method is called of, in a function; `super()` is its first parameter."""
+    assert isinstance(call.func, ast.Attribute)
+    match call.func.value:
+        case ast.Call(ast.Name("super"), [], []) as base if _params(definition):
+            name = ast.Name(_params(definition)[0], ast.Load())
+            return ast.copy_location(name, base)
+        case owner:
+            return owner
 
 
 class Analysis:
@@ -157,6 +207,9 @@ class Analysis:
         self._roots: dict[Function, dict[str, ast.FunctionDef | None]] = {}
         self._known: dict[ast.FunctionDef, Updates] = {}
         self._local_names: dict[ast.FunctionDef, set[str]] = {}
+        self._near: dict[Function, tuple[type, ...]] = {}
+        self._given_back: dict[ast.FunctionDef, frozenset[str] | None] = {}
+        self._entry = next(iter(sources), None)
 
     def of(self, source: Source) -> Updates:
         """What a function updates."""
@@ -171,12 +224,51 @@ class Analysis:
         found: dict[ast.expr, None] = {}
         for callee in callees:
             names = self.of(callee.source).names
-            given = _bound_arguments(callee.params, call)
+            given = callee.given(source, call)
             found |= {node: None for name, node in given.items() if name in names}
         yield from found
         own = _params(source.definition)
         if not callees and isinstance(call.func, ast.Name) and call.func.id in own:
             yield from _all_arguments(call)
+
+    def changed(self, source: Source, call: ast.Call) -> list[ast.expr]:
+        """The arguments of a call of which fields or entries are assigned."""
+        return [
+            node
+            for callee in self._callees(source, call.func)
+            for name, node in callee.given(source, call).items()
+            if name in self.of(callee.source).objects
+        ]
+
+    def given_back(self, source: Source, call: ast.Call) -> list[ast.expr] | None:
+        """The arguments that the object which a call gives may be, if it is no new one;
+        None if it may be another one."""
+        found: list[ast.expr] = []
+        callees = self._callees(source, call.func)
+        for callee in callees:
+            names, given = self._returned(callee.source), callee.given(source, call)
+            if names is None or not names <= given.keys():
+                return None
+            found += (given[name] for name in names)
+        return found if callees else None
+
+    def _returned(self, source: Source) -> frozenset[str] | None:
+        if source.definition not in self._given_back:
+            self._given_back[source.definition] = None  # As far as calls of itself go.
+            found = self.assigned(source, partial(self._outside, source)).given_back()
+            self._given_back[source.definition] = found
+        return self._given_back[source.definition]
+
+    def assigned(self, source: Source, outside: Callable[[ast.expr], Any]) -> Assigned:
+        """What other names there may be of objects whose fields a function assigns."""
+        return Assigned(source.definition, outside, _Known(self, source))
+
+    def _outside(self, source: Source, node: ast.expr) -> Any:
+        own = self.local_names(source.definition)
+        try:
+            return Surroundings(source.function, {}).resolve(node, own.__contains__)
+        except NotStatic:
+            return None
 
     def only_acts(self, source: Source, call: ast.Call) -> bool:
         """Whether a call does nothing but print."""
@@ -224,7 +316,11 @@ class Analysis:
             has_result=any(map(_returns_value, nodes)),
             bound={name for node in nodes for name in _bindings(node)},
             writes={name for node in nodes for name in _writes(node)},
+            assigns=set(),
         )
+        if not is_ruled and (source.is_local or function is not self._entry):
+            local = self.local_names(definition)
+            facts.assigns.update(n for node in nodes for n in _assigns(node, local))
         callees: list[Source] = []
         for node in nodes:
             facts.writes.update(_given_away(node, facts.params))
@@ -233,7 +329,7 @@ class Analysis:
                 continue
             facts.acts |= is_print(node)
             for callee in self._callees(source, node.func):
-                given = _bound_arguments(callee.params, node)
+                given = callee.given(source, node)
                 names = {n: base(arg) for n, arg in given.items()}
                 plain = {n: name.id for n, name in names.items() if name is not None}
                 facts.calls.append(_Called(callee.source.definition, plain))
@@ -245,16 +341,22 @@ class Analysis:
         try:
             found = self._callee(source, called)
         except NotStatic:
-            return self._methods(called) if isinstance(called, ast.Attribute) else []
-        return [] if found is None else [_Callee(found, _params(found.definition))]
+            if not isinstance(called, ast.Attribute):
+                return []
+            return self._methods(source.function, called.attr)
+        return [] if found is None else [_Callee(found)]
 
-    def _methods(self, called: ast.Attribute) -> list[_Callee]:
-        """The methods of this name."""
+    def _methods(self, function: Function, name: str) -> list[_Callee]:
+        """The methods of this name, of classes that a function sees or is given."""
+        if function not in self._near:
+            seen = (*function.__globals__.values(), *closure_values(function).values())
+            self._near[function] = tuple([s for s in seen if is_record(s)])
         found = []
-        for function, given in methods_named(self._classes, called.attr):
-            source = self._source(function)
+        classes = (*self._classes, *self._near[function])
+        for method, given in methods_named(classes, name):
+            source = self._source(method)
             if source is not None:
-                found.append(_Callee(source, _params(source.definition)[given:]))
+                found.append(_Callee(source, is_method=bool(given)))
         return found
 
     def _callee(self, source: Source, called: ast.expr) -> Source | None:
@@ -304,6 +406,19 @@ class Analysis:
                     found[node.name] = None if node.name in found else node
             self._roots[function] = found
         return self._roots[function]
+
+
+class _Known(NamedTuple):
+    """What is known of the functions that one function calls."""
+
+    analysis: Analysis
+    source: Source
+
+    def changed(self, call: ast.Call) -> list[ast.expr]:
+        return self.analysis.changed(self.source, call)
+
+    def given_back(self, call: ast.Call) -> list[ast.expr] | None:
+        return self.analysis.given_back(self.source, call)
 
 
 def _is_of_library(source: Source) -> bool:
@@ -395,6 +510,15 @@ def _given_away(node: ast.AST, params: Collection[str]) -> Iterator[str]:
 
 def _all_arguments(call: ast.Call) -> list[ast.expr]:
     return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _assigns(node: ast.AST, names: Collection[str]) -> Iterator[str]:
+    """Which of these names a node assigns fields or entries of, or parts of those."""
+    targets = [node.target] if isinstance(node, ast.AugAssign) else _targets(node)
+    for target in targets:
+        part = part_of(target, names) or part_around(target, names)
+        if part is not None:
+            yield part.owner.id
 
 
 def _writes(node: ast.AST) -> Iterator[str]:

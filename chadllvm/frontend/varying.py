@@ -11,7 +11,7 @@ runs. An annotation decides where it matters.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Value
@@ -53,18 +53,23 @@ def may_vary(cx: Context, level: int, array: Value) -> bool:
     known |= cx.parameters
     for _, scope in outer:
         known |= set(scope.values.values())
-    walk = _Varying((x for b in inside for x in b.bindings), known)
+    walk = _Varying((x for b in inside for x in b.bindings), known, cx.items)
     if isinstance(array, Delayed):
         return any(map(walk.value, array.shape))
     return walk.size(array)
 
 
 class _Varying:
-    """What depends on the step; `outside` is known not to."""
+    """What depends on the step; `outside` is known not to. Sizes of `items` differ."""
 
-    def __init__(self, bindings: Iterable[Binding], outside: set[object]) -> None:
+    def __init__(
+        self,
+        bindings: Iterable[Binding],
+        outside: set[object],
+        items: Collection[Value],
+    ) -> None:
         self._defined: dict[Var, Binding] = {}
-        self._outside = outside
+        self._outside, self._items = outside, items
         self._sizes: dict[Var, bool] = {}
         self._values: dict[Var, bool] = {}
         # What the branches of a `Case` are given, with what that is about.
@@ -103,7 +108,8 @@ class _Varying:
                 if any([self._result(block, position) for block in blocks]):
                     return True
                 counts = {self._count(block.results[position]) for block in blocks}
-                return self.value(cond) and None not in counts and len(counts) > 1
+                are_known = None not in counts and len(counts) > 1
+                return self.value(cond) and (are_known or var in self._items)
             case Call(_, args):
                 return self._made_by_call(args)
             case Proj(arg, index):

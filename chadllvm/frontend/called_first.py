@@ -1,0 +1,128 @@
+"""Calls that update their arguments stand in front of what else a statement does.
+
+    y = x + f(a) * a[0]    →    as = f(a)
+                                y = x + as * a[0]
+
+That is so for calls that are surely made, if nothing that they update was read in the
+statement before them. The others stay where they are, and are refused there.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from copy import copy
+from typing import Any, TypeVar
+
+from chadllvm.frontend.surface import Statement, base
+
+# Holds a value that a statement names, or uses, more than once or later: a keyword, so
+# that no variable is called so.
+HELD = "as"
+
+# The expression that a statement computes once, before anything else but what is read.
+_VALUES: dict[type[ast.stmt], tuple[str, str]] = {
+    ast.Assign: ("value", ""),
+    ast.AnnAssign: ("value", ""),
+    ast.AugAssign: ("value", "target"),
+    ast.Return: ("value", ""),
+    ast.Expr: ("value", ""),
+    ast.If: ("test", ""),
+    ast.Assert: ("test", ""),
+    ast.For: ("iter", ""),
+}
+
+# Expressions whose parts are computed often, later, or in an order of their own.
+_OTHERWISE = (
+    *(ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+    *(ast.Compare, ast.Dict, ast.NamedExpr),
+)
+
+_Node = TypeVar("_Node", bound=ast.AST)
+
+
+class CalledFirst:
+    """Takes calls out of a statement: `made` are the statements that make them.
+
+    `updated` gives the arguments that a call updates, and `call` the statement that
+    makes one and names its result.
+    """
+
+    def __init__(
+        self,
+        updated: Callable[[ast.expr], list[ast.expr]],
+        call: Callable[[ast.expr, ast.Name], Statement],
+    ) -> None:
+        self.made: list[Statement] = []
+        self._updated, self._call = updated, call
+        self._read: set[str] = set()
+
+    def statement(self, node: ast.stmt) -> ast.stmt:
+        """A statement without the calls that stand in front of it."""
+        name, read = _VALUES.get(type(node), ("", ""))
+        value = getattr(node, name, None)
+        if value is None:
+            return node
+        if read:
+            self._expr(getattr(node, read))
+        is_call = isinstance(node, ast.Expr) and bool(self._updated(value))
+        new = self._inside(value) if is_call else self._expr(value)
+        return node if new is value else _with(node, {name: new})
+
+    def _expr(self, node: ast.expr) -> ast.expr:
+        match node:
+            case ast.Name(name):
+                self._read.add(name)
+                return node
+            case ast.IfExp(test):
+                return self._begun(node, "test", self._expr(test))
+            case ast.BoolOp(_, [first, *others]):
+                return self._begun(node, "values", [self._expr(first), *others])
+            case ast.Compare(_, [_]):
+                pass
+            case _ if isinstance(node, _OTHERWISE):
+                return self._begun(node)
+        before = {*self._read}
+        new = self._inside(node)
+        updated = self._updated(new)
+        names = [name.id for part in updated if (name := base(part)) is not None]
+        if not updated or not before.isdisjoint(names):
+            return new
+        self._read = before  # The arguments are read in front of the statement now.
+        own = f"{HELD} {len(self.made)}" if self.made else HELD
+        result = ast.copy_location(ast.Name(own, ast.Store()), node)
+        self.made.append(self._call(new, result))
+        return ast.copy_location(ast.Name(own, ast.Load()), node)
+
+    def _begun(self, node: ast.expr, name: str = "", value: Any = None) -> ast.expr:
+        """An expression of which at most a first part is surely computed now."""
+        self._read |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        return _with(node, {name: value}) if name else node
+
+    def _inside(self, node: ast.expr) -> ast.expr:
+        """An expression whose parts are computed in their order, without calls."""
+        found: dict[str, Any] = {}
+        for name, value in ast.iter_fields(node):
+            parts = value if isinstance(value, list) else [value]
+            new = [self._part(part) for part in parts]
+            if any(a is not b for a, b in zip(new, parts, strict=True)):
+                found[name] = new if isinstance(value, list) else new[0]
+        return _with(node, found) if found else node
+
+    def _part(self, part: Any) -> Any:
+        match part:
+            case ast.expr():
+                return self._expr(part)
+            case ast.keyword(value=value):
+                new = self._expr(value)
+                return part if new is value else _with(part, {"value": new})
+            case _:
+                return part
+
+
+def _with(node: _Node, fields: Mapping[str, Any]) -> _Node:
+    """A node like this one, but for these fields."""
+    new = copy(node)
+    for name, value in fields.items():
+        setattr(new, name, value)
+    return new
