@@ -333,10 +333,19 @@ def pop_place(span: Span) -> Diagnostic:
 
 @code("CL0826")
 def object_shared(
-    span: Span, name: str, copied: str, other: Span | None, *, is_call: bool = False
+    span: Span,
+    name: str,
+    copied: str,
+    other: Span | None,
+    *,
+    is_call: bool = False,
+    by: str = "",
 ) -> Diagnostic:
-    """`copied`: how a copy is written; `other`: where another name may come from."""
-    if is_call:
+    """`copied`: how a copy is written; `other`: where another name may come from; `by`:
+    what assigns fields of what it is given, and is differentiated."""
+    if by:
+        label = f"`{by}` changes `{name}`, which is not made in it"
+    elif is_call:
         label = f"what this gives may be another name of `{name}`, which is changed"
     elif other is None:
         label = f"`{name}` is not made in this function"

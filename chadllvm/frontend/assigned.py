@@ -162,10 +162,15 @@ class Assigned:
         self._definition, self._outside, self._calls = definition, outside, calls
 
     @cached_property
+    def _nodes(self) -> tuple[ast.AST, ...]:
+        """All that is in the body."""
+        return tuple([n for each in self._definition.body for n in ast.walk(each)])
+
+    @cached_property
     def _names(self) -> frozenset[str]:
         """Those with an assigned part: of a record, a dictionary or an array."""
         found: set[str] = set()
-        for node in _inner(self._definition):
+        for node in self._nodes:
             match node:
                 case ast.Attribute(ast.Name(name), _, ast.Store()):
                     found.add(name)
@@ -177,32 +182,39 @@ class Assigned:
         return frozenset(found)
 
     @cached_property
-    def _renewed(self) -> dict[ast.expr, str]:
-        """The names that the results of calls are given, by what is called."""
+    def _renewed(self) -> dict[_Place, str]:
+        """The names that the results of calls are given, by where these stand."""
         return {
-            value.func: target.id
-            for node in _inner(self._definition)
+            _place(value): target.id
+            for node in self._nodes
             for target, value in _bindings(node)
             if isinstance(target, ast.Name) and isinstance(value, ast.Call)
         }
 
+    @cached_property
+    def _dropped(self) -> frozenset[_Place]:
+        """Where the calls stand whose results nobody uses."""
+        expressions = (n for n in self._nodes if isinstance(n, ast.Expr))
+        calls = (n.value for n in expressions if isinstance(n.value, ast.Call))
+        return frozenset(map(_place, calls))
+
     def held(self, call: ast.Call) -> list[ast.Name]:
         """The names that stand by themselves in what the result of a call may hold."""
-        if not self._names:
+        if not self._names or _place(call) in self._dropped:
             return []
         if self._is_copy(call):
             taken = [*call.args[1:], *(keyword.value for keyword in call.keywords)]
         else:
             taken = [*_taken(call)]
-        names = self._names - {self._renewed.get(call.func, "")}
+        names = self._names - {self._renewed.get(_place(call), "")}
         return [t for t in taken if isinstance(t, ast.Name) and t.id in names]
 
     def given_back(self) -> frozenset[str] | None:
         """The parameters that an object which the function gives may be, if it is no
         new one; None if it may be another one."""
         found: set[str] = set()
-        bound = [t for node in _inner(self._definition) for t, _ in _bindings(node)]
-        for node in _inner(self._definition):
+        bound = [t for node in self._nodes for t, _ in _bindings(node)]
+        for node in self._nodes:
             match node:
                 case ast.Return(None):
                     pass
@@ -239,7 +251,7 @@ class Assigned:
         """What gives an object a second name, or the name an object of others."""
         for statement in self._definition.body:
             yield from _escapes(statement, name)
-        for node in _inner(self._definition):
+        for node in self._nodes:
             for target, value in _bindings(node):
                 if not _binds(target, name):
                     continue
@@ -268,7 +280,7 @@ class Assigned:
         """Whether the name is assigned an object before anything else is done."""
         is_parameter = _has(self._definition.args, name)
         top: tuple[ast.AST, ...] = (*self._definition.body,)
-        for node in top if is_parameter else _inner(self._definition):
+        for node in top if is_parameter else self._nodes:
             if any(_binds(target, name) for target, _ in _bindings(node)):
                 return True
             if is_parameter and any(_is_name(n, {name}) for n in ast.walk(node)):
@@ -276,9 +288,12 @@ class Assigned:
         return False
 
 
-def _inner(definition: ast.FunctionDef) -> Iterator[ast.AST]:
-    for statement in definition.body:
-        yield from ast.walk(statement)
+# Where a call begins and ends; it may be copied, as in a loop that is written out.
+_Place = tuple[int, int, int | None, int | None]
+
+
+def _place(call: ast.Call) -> _Place:
+    return call.lineno, call.col_offset, call.end_lineno, call.end_col_offset
 
 
 def _has(parameters: ast.arguments, name: str) -> bool:

@@ -3,8 +3,9 @@
     y = x + f(a) * a[0]    →    as = f(a)
                                 y = x + as * a[0]
 
-That is so for calls that are surely made, if nothing that they update was read in the
-statement before them. The others stay where they are, and are refused there.
+That is so for calls that are surely made, if no part of what they update was read in
+the statement before them; a name is what it is when it is used. The others stay where
+they are, and are refused there.
 """
 
 from __future__ import annotations
@@ -64,15 +65,14 @@ class CalledFirst:
         if value is None:
             return node
         if read:
-            self._expr(getattr(node, read))
+            self._read |= _names_in(getattr(node, read))
         is_call = isinstance(node, ast.Expr) and bool(self._updated(value))
         new = self._inside(value) if is_call else self._expr(value)
         return node if new is value else _with(node, {name: new})
 
     def _expr(self, node: ast.expr) -> ast.expr:
         match node:
-            case ast.Name(name):
-                self._read.add(name)
+            case ast.Name():
                 return node
             case ast.IfExp(test):
                 return self._begun(node, "test", self._expr(test))
@@ -85,8 +85,9 @@ class CalledFirst:
         before = {*self._read}
         new = self._inside(node)
         updated = self._updated(new)
-        names = [name.id for part in updated if (name := base(part)) is not None]
+        names = [found.id for part in updated if (found := base(part)) is not None]
         if not updated or not before.isdisjoint(names):
+            self._read |= _names_in(new)
             return new
         self._read = before  # The arguments are read in front of the statement now.
         own = f"{HELD} {len(self.made)}" if self.made else HELD
@@ -96,7 +97,7 @@ class CalledFirst:
 
     def _begun(self, node: ast.expr, name: str = "", value: Any = None) -> ast.expr:
         """An expression of which at most a first part is surely computed now."""
-        self._read |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        self._read |= _names_in(node)
         return _with(node, {name: value}) if name else node
 
     def _inside(self, node: ast.expr) -> ast.expr:
@@ -118,6 +119,13 @@ class CalledFirst:
                 return part if new is value else _with(part, {"value": new})
             case _:
                 return part
+
+
+def _names_in(node: ast.expr) -> set[str]:
+    """The names of what is read in an expression; by itself a name is none of these."""
+    if isinstance(node, ast.Name):
+        return set()
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
 def _with(node: _Node, fields: Mapping[str, Any]) -> _Node:

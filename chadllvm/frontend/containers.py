@@ -218,11 +218,13 @@ def _check_changes(cx: Context, node: Replaced, names: RecordNames) -> None:
 
 def check_held(cx: Context, node: ast.Call, result: Type) -> None:
     """Refuse a call that may give another name to what is changed by its fields."""
+    if not _holds_objects(result):
+        return
     for name in cx.assigned.held(node):
         value = cx.scope.lookup(name.id)
         ty = NONE if value is None or isinstance(value, Unusable) else value.type
         names = names_of(ty)
-        if names is not None and _holds_objects(ty) and _holds_objects(result):
+        if names is not None and _holds_objects(ty):
             copied = copy_of(name.id, names)
             raise update_errors.object_shared(
                 cx.span(name), name.id, copied, None, is_call=True

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from chadllvm.errors import closure_errors, reference_errors
+from chadllvm.errors import closure_errors, reference_errors, update_errors
 from chadllvm.frontend.apart import Apart, Wrapper, apart
 from chadllvm.frontend.applying import (
     Made,
@@ -24,7 +24,7 @@ from chadllvm.frontend.closures import Code, code_of, holds_reals
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.derivative_arguments import written_at
 from chadllvm.frontend.jitted import prepared
-from chadllvm.frontend.lending import with_lent
+from chadllvm.frontend.lending import copy_of, with_lent
 from chadllvm.frontend.local import LocalFunction
 from chadllvm.frontend.marks import holds_number_lists, mark_of, packed
 from chadllvm.frontend.signature import Parameter
@@ -195,7 +195,14 @@ def target_of(
     name = cx.callees.instance(called, types, span, fixed, weak, marks)
     names = [*[""] * len(captured), *(p.name for p in parameters if not p.is_static)]
     params = [Var(n, ty) for n, ty in zip(names, types, strict=True)]
-    updated = updated_of(cx.callees.updates(called), params)
+    updates = cx.callees.updates(called)
+    for param in params:
+        if isinstance(param.type, Product) and updates.has(param.name, param.type):
+            copied = copy_of(param.name, param.type.names)
+            raise update_errors.object_shared(
+                span, param.name, copied, None, by=code.title
+            )
+    updated = updated_of(updates, params)
     if updated is not None:
         result_only = result_only and updated.has_result
         name = with_lent(cx.callees, name, everything, updated, result_only=result_only)

@@ -143,7 +143,8 @@ def _check_lent(
     assert isinstance(names, RecordNames)
     if not isinstance(part, ast.Name) or part.id not in cx.liveness.locals:
         raise update_errors.not_lendable(cx.span(part))
-    check_alone(cx, part, part.id, names)
+    if names.may_change:
+        check_alone(cx, part, part.id, names)
     for other in given:
         if other is not part and isinstance(other, ast.Name) and other.id == part.id:
             copied, place = copy_of(part.id, names), cx.span(other)
@@ -159,7 +160,7 @@ def check_alone(cx: Context, node: ast.expr, name: str, names: RecordNames) -> N
         raise update_errors.object_shared(cx.span(node), name, copied, place)
 
 
-def copy_of(name: str, names: RecordNames) -> str:
-    """How a copy of a record is written."""
-    is_dict = names.kind is Kind.DICT
+def copy_of(name: str, names: Sequence[str]) -> str:
+    """How a copy of a record of these names is written."""
+    is_dict = isinstance(names, RecordNames) and names.kind is Kind.DICT
     return f"dict({name})" if is_dict else f"dataclasses.replace({name})"

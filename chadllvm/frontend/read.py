@@ -142,6 +142,8 @@ class _Reader:
         self.mistakes = mistakes
         self.analysis = analysis
         self.own: Updates = analysis.of(source)
+        calls = (n for n in ast.walk(source.definition) if isinstance(n, ast.Call))
+        self._has_updates = any(map(self._updated, calls))
         self.exits = Exits()
 
     @property
@@ -271,6 +273,8 @@ class _Reader:
 
     def _without_calls(self, node: ast.stmt) -> tuple[list[Statement], ast.stmt]:
         """A statement without the calls in it that update arguments, and these."""
+        if not self._has_updates:
+            return [], node
         first = CalledFirst(self._updated, partial(self._call, node))
         new = first.statement(node)
         return first.made, new

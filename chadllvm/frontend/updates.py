@@ -73,8 +73,7 @@ class Updates:
     def has(self, name: str, ty: Type) -> bool:
         """Whether an argument of this type is updated for a parameter of this name."""
         if isinstance(ty, Product):
-            may_change = isinstance(ty.names, RecordNames) and ty.names.may_change
-            return name in self.objects and may_change
+            return name in self.objects and isinstance(ty.names, RecordNames)
         return name in self.names and is_updatable(ty)
 
     @property
@@ -127,7 +126,8 @@ class _Called:
 @dataclass
 class _Facts:
     """What a definition says: `writes` are the names of arrays that it writes to, and
-    `assigns` those of what it assigns fields or entries of."""
+    `assigns` those of what it assigns fields or entries of. Its arguments may be
+    `foreign`: Python's, or those of a function with rules."""
 
     params: tuple[str, ...]
     told: tuple[str, ...] | None
@@ -137,6 +137,7 @@ class _Facts:
     assigns: set[str]
     calls: list[_Called] = field(default_factory=list)
     acts: bool = False
+    foreign: bool = False
 
     def updates(self, known: Callable[[ast.FunctionDef], Updates]) -> Updates:
         acts = self.acts or any(known(c.definition).acts for c in self.calls)
@@ -146,7 +147,8 @@ class _Facts:
             for name in known(call.definition).objects
             if name in call.given
         )
-        objects = frozenset(assigned.intersection(self.params) - self.bound)
+        own = () if self.foreign else self.params
+        objects = frozenset(assigned.intersection(own) - self.bound)
         named = tuple([p for p in self.params if p in objects])
         if self.told is not None:
             bound = frozenset(self.bound.intersection(self.told))
@@ -207,6 +209,7 @@ class Analysis:
         self._roots: dict[Function, dict[str, ast.FunctionDef | None]] = {}
         self._known: dict[ast.FunctionDef, Updates] = {}
         self._local_names: dict[ast.FunctionDef, set[str]] = {}
+        self._called: dict[tuple[Function, ast.expr], list[_Callee]] = {}
         self._near: dict[Function, tuple[type, ...]] = {}
         self._given_back: dict[ast.FunctionDef, frozenset[str] | None] = {}
         self._entry = next(iter(sources), None)
@@ -310,17 +313,16 @@ class Analysis:
         told = None if source.is_local else getattr(function, TOLD, None)
         is_ruled = not source.is_local and hasattr(function, _RULES)
         nodes = [*_own_nodes(definition.body)]
+        local = self.local_names(definition)
         facts = _Facts(
             params=_params(definition),
             told=() if is_ruled else told,
             has_result=any(map(_returns_value, nodes)),
             bound={name for node in nodes for name in _bindings(node)},
             writes={name for node in nodes for name in _writes(node)},
-            assigns=set(),
+            assigns={name for node in nodes for name in _assigns(node, local)},
+            foreign=is_ruled or (not source.is_local and function is self._entry),
         )
-        if not is_ruled and (source.is_local or function is not self._entry):
-            local = self.local_names(definition)
-            facts.assigns.update(n for node in nodes for n in _assigns(node, local))
         callees: list[Source] = []
         for node in nodes:
             facts.writes.update(_given_away(node, facts.params))
@@ -338,6 +340,12 @@ class Analysis:
 
     def _callees(self, source: Source, called: ast.expr) -> list[_Callee]:
         """The functions of the user's that may be called, as far as syntax tells."""
+        key = source.function, called
+        if key not in self._called:
+            self._called[key] = self._found(source, called)
+        return self._called[key]
+
+    def _found(self, source: Source, called: ast.expr) -> list[_Callee]:
         try:
             found = self._callee(source, called)
         except NotStatic:

@@ -66,7 +66,7 @@ class _Varying:
         self,
         bindings: Iterable[Binding],
         outside: set[object],
-        items: Collection[Value],
+        items: Collection[object],
     ) -> None:
         self._defined: dict[Var, Binding] = {}
         self._outside, self._items = outside, items

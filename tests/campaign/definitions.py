@@ -39,6 +39,17 @@ class Ball:
 
     def energy(self, mass: float) -> float:
         return mass * (self.height + 0.5 * self.speed * self.speed)
+
+    def kick(self, by: float) -> float:
+        self.speed += by
+        return self.speed
+""",
+    "thrown": """
+def thrown(ball: Ball, times: int) -> Ball:
+    for _ in range(times):
+        ball.kick(0.25 * ball.height)
+        ball.height -= 0.1 * ball.speed
+    return ball
 """,
     "Point": """
 class Point(NamedTuple):
@@ -369,7 +380,7 @@ class Spring:
 DEFINED = re.compile(r"^(?:def |class |(?=\w+ =))(\w+)", re.MULTILINE)
 
 # What definitions need before them.
-BEFORE = {"Body": ("Point",), "area": ("Shape",)}
+BEFORE = {"Body": ("Point",), "area": ("Shape",), "thrown": ("Ball",)}
 
 
 def with_needs(names: list[str], text: str) -> list[str]:

@@ -219,6 +219,22 @@ def fields_assigned(w: Writer) -> None:
     w.declare(total, "float")
 
 
+@statement("Fields and entries that are assigned", 0.6)
+def fields_assigned_by_calls(w: Writer) -> None:
+    w.need("Ball", "thrown")
+    ball, total = w.fresh("b"), w.fresh("t")
+    w.line(f"{ball} = Ball({w.expr('float')}, {w.expr('float')})")
+    w.line(f"{total} = 0.5 * {ball}.kick({w.expr('float')})")
+    w.line(f"for {w.fresh('i')} in range({w.pick('0', '3')}):")
+    with w.looped():
+        count = w.pick("0", "2")
+        w.line(w.pick(f"thrown({ball}, {count})", f"{ball} = thrown({ball}, {count})"))
+        w.line(f"{total} += {ball}.kick({w.expr('float')}) - {ball}.height")
+    if w.chance(0.5):
+        w.line(f"{total} -= thrown(Ball({total}), 2).speed")
+    w.declare(total, "float")
+
+
 @statement("Fields and entries that are assigned", 0.5)
 def entries_assigned(w: Writer) -> None:
     entries, total = w.fresh("d"), w.fresh("t")
