@@ -432,6 +432,18 @@ def loop_over_list(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     return s
 
 
+def loop_over_parts(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s = 0.0
+    for i in range(len(a)):
+        last = b
+        for t in [a, a[1:], a[::2]]:
+            if i < len(t) and t[i] > 0.0:
+                s += t[i] * c[i]
+                last = t
+        s += last[i // 4] * len(last) / len(a)
+    return s
+
+
 def part_or_made(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     n = len(a)
     s = 0.0
@@ -483,5 +495,6 @@ PROGRAMS: tuple[Callable[..., float], ...] = (
     list_of_rows,
     list_of_closures,
     loop_over_list,
+    loop_over_parts,
     part_or_made,
 )
