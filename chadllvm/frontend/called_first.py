@@ -1,9 +1,11 @@
-"""Calls that update their arguments stand in front of what else a statement does.
+"""Calls that change something stand in front of what else a statement does.
 
     y = x + f(a) * a[0]    →    as = f(a)
                                 y = x + as * a[0]
+    y = 2 * xs.pop()       →    as = xs[-1]; del xs[-1]
+                                y = 2 * as
 
-That is so for calls that are surely made, if no part of what they update was read in
+That is so for calls that are surely made, if no part of what they change was read in
 the statement before them; a name is what it is when it is used. The others stay where
 they are, and are refused there.
 """
@@ -11,11 +13,12 @@ they are, and are refused there.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from typing import Any, TypeVar
 
-from chadllvm.frontend.surface import Statement, base
+from chadllvm.errors.update_errors import CHANGING
+from chadllvm.frontend.surface import Statement
 
 # Holds a value that a statement names, or uses, more than once or later: a keyword, so
 # that no variable is called so.
@@ -45,17 +48,18 @@ _Node = TypeVar("_Node", bound=ast.AST)
 class CalledFirst:
     """Takes calls out of a statement: `made` are the statements that make them.
 
-    `updated` gives the arguments that a call updates, and `call` the statement that
-    makes one and names its result.
+    `changed` gives the names that an expression itself changes, None if it is no such
+    call; `call` gives the statements that make one and name its result.
     """
 
     def __init__(
         self,
-        updated: Callable[[ast.expr], list[ast.expr]],
-        call: Callable[[ast.expr, ast.Name], Statement],
+        changed: Callable[[ast.expr], Collection[str] | None],
+        call: Callable[[ast.expr, ast.Name], Sequence[Statement]],
     ) -> None:
         self.made: list[Statement] = []
-        self._updated, self._call = updated, call
+        self._changed, self._call = changed, call
+        self._count = 0
         self._read: set[str] = set()
 
     def statement(self, node: ast.stmt) -> ast.stmt:
@@ -66,7 +70,7 @@ class CalledFirst:
             return node
         if read:
             self._read |= _names_in(getattr(node, read))
-        is_call = isinstance(node, ast.Expr) and bool(self._updated(value))
+        is_call = isinstance(node, ast.Expr) and self._changed(value) is not None
         new = self._inside(value) if is_call else self._expr(value)
         return node if new is value else _with(node, {name: new})
 
@@ -78,21 +82,23 @@ class CalledFirst:
                 return self._begun(node, "test", self._expr(test))
             case ast.BoolOp(_, [first, *others]):
                 return self._begun(node, "values", [self._expr(first), *others])
+            case ast.Attribute(ast.Name(), method) if method in CHANGING:
+                return node  # A list is what it is when its method is called.
             case ast.Compare(_, [_]):
                 pass
             case _ if isinstance(node, _OTHERWISE):
                 return self._begun(node)
         before = {*self._read}
         new = self._inside(node)
-        updated = self._updated(new)
-        names = [found.id for part in updated if (found := base(part)) is not None]
-        if not updated or not before.isdisjoint(names):
+        names = self._changed(new)
+        if names is None or not before.isdisjoint(names):
             self._read |= _names_in(new)
             return new
         self._read = before  # The arguments are read in front of the statement now.
-        own = f"{HELD} {len(self.made)}" if self.made else HELD
+        own = f"{HELD} {self._count}" if self._count else HELD
+        self._count += 1
         result = ast.copy_location(ast.Name(own, ast.Store()), node)
-        self.made.append(self._call(new, result))
+        self.made += self._call(new, result)
         return ast.copy_location(ast.Name(own, ast.Load()), node)
 
     def _begun(self, node: ast.expr, name: str = "", value: Any = None) -> ast.expr:

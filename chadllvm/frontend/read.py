@@ -56,7 +56,6 @@ from chadllvm.frontend.surface import (
     Updating,
     While,
     base,
-    bound_names,
     goes_on,
     has_break,
     has_return,
@@ -143,7 +142,7 @@ class _Reader:
         self.analysis = analysis
         self.own: Updates = analysis.of(source)
         calls = (n for n in ast.walk(source.definition) if isinstance(n, ast.Call))
-        self._has_updates = any(map(self._updated, calls))
+        self._has_changes = any(self._names_changed(n) is not None for n in calls)
         self.exits = Exits()
 
     @property
@@ -256,14 +255,9 @@ class _Reader:
         return Return(ast.copy_location(ast.Constant(None), node), node)
 
     def _returned(self, value: ast.expr, node: ast.Return) -> tuple[Statement, ...]:
-        first: tuple[Statement, ...] = ()
-        if _popped([], value) is not None:
-            result = ast.copy_location(ast.Name(HELD, ast.Store()), value)
-            first = self._assignments([result], value, node)
-            value = _load(result)
         if self.own.names:
-            return (*first, self.end(node, value))
-        return (*first, Return(value, node))
+            return (self.end(node, value),)
+        return (Return(value, node),)
 
     def _updated(self, value: ast.expr | None) -> list[ast.expr]:
         """The arguments that are updated, if this is a call that updates some."""
@@ -273,11 +267,30 @@ class _Reader:
 
     def _without_calls(self, node: ast.stmt) -> tuple[list[Statement], ast.stmt]:
         """A statement without the calls in it that update arguments, and these."""
-        if not self._has_updates:
+        if not self._has_changes:
             return [], node
-        first = CalledFirst(self._updated, partial(self._call, node))
+        first = CalledFirst(self._names_changed, partial(self._called, node))
         new = first.statement(node)
         return first.made, new
+
+    def _names_changed(self, node: ast.expr) -> list[str] | None:
+        """The names of what a call changes, and gives something besides."""
+        if (popped := _popped(node)) is not None:
+            return [popped.target.id]
+        parts = self._updated(node)
+        names = [name.id for part in parts if (name := base(part)) is not None]
+        return names if parts else None
+
+    def _called(
+        self, node: ast.stmt, call: ast.expr, result: ast.Name
+    ) -> Sequence[Statement]:
+        """Such a call, whose result has a name then."""
+        shorter = _popped(call)
+        if shorter is None:
+            return [self._call(node, call, result)]
+        last = Popped(shorter.func, shorter.args, shorter.keywords)
+        last = ast.copy_location(last, call)
+        return [Assign(result, last, node), Assign(shorter.target, shorter, node)]
 
     def _call(
         self, node: ast.stmt, call: ast.expr, result: ast.Name | None = None
@@ -313,11 +326,6 @@ class _Reader:
             return self._with_parts(parts, node, value)
         for target in targets:
             self._check_target(target)
-        popped = _popped(targets, value)
-        if popped is not None:
-            last, shorter = popped
-            rest = Assign(shorter.target, shorter, node)
-            return (*self._assignments(targets, last, node), rest)
         if isinstance(value, ast.Constant):
             return tuple(Assign(target, value, node) for target in targets)
         first, *others = targets
@@ -362,11 +370,6 @@ class _Reader:
         if part.whole or part.inside:
             return self._with_parts([part], node, value, op)
         self._check_target(target)
-        popped = _popped([target], value)
-        if popped is not None:
-            last, shorter = popped
-            rest = Assign(shorter.target, shorter, node)
-            return (*self._augmented(target, op, last, node), rest)
         operation = ast.copy_location(Augmented(_load(target), op, value), node)
         return (Assign(target, operation, node),)
 
@@ -489,26 +492,14 @@ def _changed(call: ast.Call) -> Changed | None:
     return ast.copy_location(changed, call)
 
 
-def _popped(
-    targets: Sequence[ast.expr], value: ast.expr
-) -> tuple[ast.expr, Changed] | None:
-    """`xs.pop()` as the last element, and what makes the list shorter.
-
-    Only names are assigned, and not that of the list: it would be too long for others.
-    """
-    bound = [name for target in targets for name in bound_names(target)]
-    names = set(bound)
-    if len(names) < len(bound) or "" in names:
-        return None
-    match value:
-        case Popped():
-            return None
-        case ast.Call(ast.Attribute(ast.Name(owner), "pop")) if owner not in names:
-            changed = _changed(value)
+def _popped(call: ast.expr) -> Changed | None:
+    """What makes the list shorter, if this is `xs.pop()`."""
+    match call:
+        case ast.Call(ast.Attribute(ast.Name(), "pop")) if not isinstance(call, Popped):
+            changed = _changed(call)
             assert changed is not None
             changed.is_behind = True
-            last = Popped(value.func, value.args, value.keywords)
-            return ast.copy_location(last, value), changed
+            return changed
         case _:
             return None
 

@@ -408,6 +408,24 @@ def test_updates_of_arrays_in_expressions() -> None:
     cl.check_grads(compiled, (V,))
 
 
+def taken_in_expressions(v: cl.f64[:]) -> float:
+    xs = [x for x in v]
+    xs[0] = xs.pop()
+    xs.append(xs.pop() + xs[0])
+    total = 2.0 * xs.pop() + xs.pop() * len(xs)
+    while xs:
+        if xs.pop() > 0.0:
+            total *= 1.5
+    parts = [v, v[1:], v[2:]]
+    return total * np.sum(parts.pop()) * parts.pop()[0]
+
+
+def test_pop_in_expressions() -> None:
+    compiled = cl.jit(taken_in_expressions)
+    assert compiled(V) == pytest.approx(taken_in_expressions(V), rel=1e-12)
+    cl.check_grads(compiled, (V,))
+
+
 def aliased_array(v: cl.f64[:]) -> float:
     a = v * 1.0
     path = Path(a)

@@ -1,3 +1,3 @@
 def f(x: float):
     a = [x, 2.0]
-    return a.pop() + 1.0
+    return a[-1] + a.pop()
