@@ -120,7 +120,7 @@ def not_lendable(span: Span) -> Diagnostic:
     return error(
         "the function that is called cannot update this",
         span,
-        "neither an array that has a name nor a part of one",
+        "neither what has a name nor a part of an array that has one",
         "give it a variable, or a part of one, as in `fill(a[1:])`",
     )
 
