@@ -250,6 +250,9 @@ def test_cost_counts_nodes_captures_and_scalars() -> None:
     }"""
     # The cell and the sum in it hold two arrays of three numbers each.
     assert cost(boxes, np.zeros(3)) == 5 + (1 + 1 + 2) + (2 + 6) + (2 + 6)
+    assert cost("def f(n: i64) { a = zeros[f64](n)  return a }", 3) == 1 + 1 + 3
+    opened = "def f(a: f64[:]) { b = box(a)  c = unbox(b)  return c }"
+    assert cost(opened, np.zeros(3)) == (1 + 1) + (1 + 1)
     only_one = "def f(b: bool) { if b { x = sin(1.0) } else { } return }"
     assert (cost(only_one, True), cost(only_one, False)) == (2, 1)
 
