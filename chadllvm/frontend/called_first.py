@@ -86,6 +86,8 @@ class CalledFirst:
                 return node  # A list is what it is when its method is called.
             case ast.Compare(_, [_]):
                 pass
+            case ast.Dict(keys) if all(isinstance(k, ast.Constant) for k in keys):
+                pass
             case _ if isinstance(node, _OTHERWISE):
                 return self._begun(node)
         before = {*self._read}

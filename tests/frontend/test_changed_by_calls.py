@@ -203,7 +203,9 @@ def in_expressions(v: cl.f64[:]) -> float:
     if grown(one) > -99.0 and one.height < 99.0:
         one.height = 1.0 + grown(one) * one.speed
     both = [grown(one), grown(two) * 1.0, one.height]
-    return both[0] + 2.0 * both[1] + 3.0 * both[2] if grown(two) < 99.0 else 0.0
+    held = {"one": grown(one), "two": grown(two)}
+    total = both[0] + 2.0 * both[1] + 3.0 * both[2] + held["one"] * held["two"]
+    return total if grown(two) < 99.0 else 0.0
 
 
 def local_functions(v: cl.f64[:]) -> float:
