@@ -49,12 +49,13 @@ class CalledFirst:
     """Takes calls out of a statement: `made` are the statements that make them.
 
     `changed` gives the names that an expression itself changes, None if it is no such
-    call; `call` gives the statements that make one and name its result.
+    call, or is not surely one where it is not all of a value; `call` gives the
+    statements that make one and name its result.
     """
 
     def __init__(
         self,
-        changed: Callable[[ast.expr], Collection[str] | None],
+        changed: Callable[[ast.expr, bool], Collection[str] | None],
         call: Callable[[ast.expr, ast.Name], Sequence[Statement]],
     ) -> None:
         self.made: list[Statement] = []
@@ -70,11 +71,11 @@ class CalledFirst:
             return node
         if read:
             self._read |= _names_in(getattr(node, read))
-        is_call = isinstance(node, ast.Expr) and self._changed(value) is not None
-        new = self._inside(value) if is_call else self._expr(value)
+        is_call = isinstance(node, ast.Expr) and self._changed(value, True) is not None
+        new = self._inside(value) if is_call else self._expr(value, is_all=True)
         return node if new is value else _with(node, {name: new})
 
-    def _expr(self, node: ast.expr) -> ast.expr:
+    def _expr(self, node: ast.expr, *, is_all: bool = False) -> ast.expr:
         match node:
             case ast.Name():
                 return node
@@ -92,7 +93,7 @@ class CalledFirst:
                 return self._begun(node)
         before = {*self._read}
         new = self._inside(node)
-        names = self._changed(new)
+        names = self._changed(new, is_all)
         if names is None or not before.isdisjoint(names):
             self._read |= _names_in(new)
             return new

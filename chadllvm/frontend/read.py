@@ -142,7 +142,7 @@ class _Reader:
         self.analysis = analysis
         self.own: Updates = analysis.of(source)
         calls = (n for n in ast.walk(source.definition) if isinstance(n, ast.Call))
-        self._has_changes = any(self._names_changed(n) is not None for n in calls)
+        self._has_changes = any(self._names_changed(n, True) is not None for n in calls)
         self.exits = Exits()
 
     @property
@@ -259,11 +259,13 @@ class _Reader:
             return (self.end(node, value),)
         return (Return(value, node),)
 
-    def _updated(self, value: ast.expr | None) -> list[ast.expr]:
+    def _updated(
+        self, value: ast.expr | None, *, perhaps: bool = True
+    ) -> list[ast.expr]:
         """The arguments that are updated, if this is a call that updates some."""
         if not isinstance(value, ast.Call) or isinstance(value, Updating):
             return []
-        return [*self.analysis.arguments(self.source, value)]
+        return [*self.analysis.arguments(self.source, value, perhaps=perhaps)]
 
     def _without_calls(self, node: ast.stmt) -> tuple[list[Statement], ast.stmt]:
         """A statement without the calls in it that update arguments, and these."""
@@ -273,11 +275,12 @@ class _Reader:
         new = first.statement(node)
         return first.made, new
 
-    def _names_changed(self, node: ast.expr) -> list[str] | None:
-        """The names of what a call changes, and gives something besides."""
+    def _names_changed(self, node: ast.expr, perhaps: bool) -> list[str] | None:
+        """The names of what a call changes, and gives something besides; `perhaps`: of
+        what a parameter that is called may change, too."""
         if (popped := _popped(node)) is not None:
             return [popped.target.id]
-        parts = self._updated(node)
+        parts = self._updated(node, perhaps=perhaps)
         names = [name.id for part in parts if (name := base(part)) is not None]
         return names if parts else None
 

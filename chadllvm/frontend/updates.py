@@ -221,8 +221,11 @@ class Analysis:
             own._settle(source)
         return own._known[source.definition]
 
-    def arguments(self, source: Source, call: ast.Call) -> Iterator[ast.expr]:
-        """The arguments of a call that are updated; all of one of a parameter."""
+    def arguments(
+        self, source: Source, call: ast.Call, *, perhaps: bool = True
+    ) -> Iterator[ast.expr]:
+        """The arguments of a call that are updated; `perhaps`: all of one of a
+        parameter."""
         callees = self._callees(source, call.func)
         found: dict[ast.expr, None] = {}
         for callee in callees:
@@ -231,7 +234,8 @@ class Analysis:
             found |= {node: None for name, node in given.items() if name in names}
         yield from found
         own = _params(source.definition)
-        if not callees and isinstance(call.func, ast.Name) and call.func.id in own:
+        is_parameter = isinstance(call.func, ast.Name) and call.func.id in own
+        if perhaps and is_parameter and not callees:
             yield from _all_arguments(call)
 
     def changed(self, source: Source, call: ast.Call) -> list[ast.expr]:
