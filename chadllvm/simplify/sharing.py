@@ -52,7 +52,7 @@ from chadllvm.ops.update import Replace, Update
 from chadllvm.simplify.flatten import flatten
 from chadllvm.simplify.inline import as_written
 from chadllvm.simplify.recursion import recursion
-from chadllvm.support.diagnostic import NO_SPAN, CompileError, Span
+from chadllvm.support.diagnostic import NO_SPAN, CompileError, InternalError, Span
 
 
 def sharing(program: Program) -> Program:
@@ -146,6 +146,9 @@ class _Recursion:
 
 
 _SHARED_ROWS = "made of rows that are used elsewhere"
+
+# Each walk of a loop's body but the last learns what one more state refers to.
+_MOST_WALKS = 200
 
 Objects = frozenset[_Object]
 _NONE: Objects = frozenset()
@@ -468,7 +471,11 @@ class _Walk:
         for state in self._with_common_rows(groups, outside):
             outside[state] |= self.reason(_SHARED_ROWS, is_row=True)
         known = self._names()
+        walks = 0
         while True:
+            walks += 1
+            if walks > _MOST_WALKS:
+                raise InternalError("sharing: what states refer to is not found")
             self._forget(known)
             own = self._group(groups, outside)
             before = self.count
