@@ -268,7 +268,7 @@ class _Reader:
         return [*self.analysis.arguments(self.source, value, perhaps=perhaps)]
 
     def _without_calls(self, node: ast.stmt) -> tuple[list[Statement], ast.stmt]:
-        """A statement without the calls in it that update arguments, and these."""
+        """A statement without the calls in it that change something, and these."""
         if not self._has_changes:
             return [], node
         first = CalledFirst(self._names_changed, partial(self._called, node))

@@ -169,7 +169,7 @@ class _Facts:
 
 
 class _Callee(NamedTuple):
-    """A function that a call may mean; is_method: its owner is the first argument."""
+    """A function that a call may mean; a method's owner is its first argument."""
 
     source: Source
     is_method: bool = False
