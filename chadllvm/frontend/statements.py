@@ -319,7 +319,9 @@ def _assign_each(cx: Context, target: ast.expr, node: ast.expr) -> bool:
         return False
     values = [None if is_empty_list(n) else cx.value(n) for n in nodes]
     for part, item, value in zip(targets, nodes, values, strict=True):
-        if value is not None:
+        if value is not None and isinstance(part, ast.Subscript):
+            _assign_part(cx, part, cx.settled(item, value))
+        elif value is not None:
             bind_target(cx, part, value, len(cx.builder.bindings))
         elif isinstance(part, ast.Name):
             begin_list(cx, part, item)

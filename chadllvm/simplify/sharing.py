@@ -270,6 +270,9 @@ class _Walk:
         if items not in self.items:
             parents = frozenset([items])
             (self.items[items],) = self.new("", parents, is_row=True, is_item=True)
+            if items.is_row:
+                # Put into a list again it is what it was.
+                self.rows[self.items[items]] = items
         return self.items[items]
 
     def listed(self, array: Objects, value: Objects) -> Objects:

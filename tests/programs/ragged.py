@@ -422,3 +422,17 @@ def lists_written_out(x: cl.f64[:]) -> float:
 def declared(x: cl.f64[:], y: cl.f64[:]) -> float:
     rows: list[cl.f64[:]] = [x, y]
     return np.sum(rows[0]) * np.sum(rows[1] ** 2)
+
+
+@case(X, 3)
+@case(X, 0)
+@cl.jit
+def changing_places(x: cl.f64[:], n: int) -> float:
+    """What a list refers to is found though elements go from place to place."""
+    parts = [x * 2.0, x[1:] * 3.0, x[2:]]
+    for k in range(n):
+        last = parts[0]
+        parts[0] = parts[1]
+        parts[1] = last
+        parts[1], parts[2], parts[0] = parts[k % 2], parts[0] * x[0], parts[2]
+    return np.sum(parts[0]) * parts[1][0] + len(parts[2]) * np.sum(parts[2] ** 2)
