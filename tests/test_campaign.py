@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from pathlib import Path
+from types import WrapperDescriptorType
 from typing import Any
 
 import pytest
@@ -71,9 +72,12 @@ CALLED = set(re.findall(r"\w+", TEXTS))
 
 
 def is_plain(function: Any) -> bool:
-    """Whether rows call it by its name: not a method of a distribution, or Python's."""
+    """Whether rows call it by its name: not a method of a distribution, Python's, or
+    what an operator means."""
     if isinstance(function, str):
         return not function.startswith("scipy.stats.")
+    if isinstance(function, WrapperDescriptorType):
+        return False
     module = getattr(function, "__module__", None) or ""
     return module != "builtins" and not module.startswith("chadllvm.frontend")
 

@@ -13,6 +13,7 @@ import numpy as np
 from chadllvm.errors import (
     array_errors,
     call_errors,
+    flow_errors,
     name_errors,
     record_errors,
     update_errors,
@@ -242,6 +243,8 @@ def _as_list(cx: Context, call: ast.Call, node: ast.expr) -> ast.expr:
         return cx.settled(node, listed(cx, node, call))
     value = cx.lazy(node)
     place = cx.settled(node, value)
+    if is_number(value.type):
+        raise flow_errors.not_iterable(cx.span(node), value.type)
     is_of_set = not isinstance(value, Delayed) and is_set(value.type)
     return cx.settled(node, listed(cx, place, call)) if is_of_set else place
 
@@ -392,7 +395,8 @@ def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
         is_name = isinstance(function.value, ast.Name)
         place = function.value if is_name else cx.settled(function.value, owner)
         return method.method_call(cx, node, place)
-    meant = overloaded(getattr(np.ndarray, function.attr, None))
+    of_list = getattr(list, function.attr, None) if may_be_list(cx, owner) else None
+    meant = overloaded(of_list or getattr(np.ndarray, function.attr, None))
     if meant is not None and isinstance(owner.type, Array):
         place = cx.settled(function.value, owner)
         call = ast.Call(function, [place, *node.args], node.keywords)
@@ -403,8 +407,9 @@ def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
         return cx.lazy(ast.copy_location(item, node))
     if function.attr in CHANGING:
         raise update_errors.list_method_value(cx.span(node), function.attr)
-    ours = (t.__name__ for t in provided() if isinstance(t, MethodDescriptorType))
-    names = (*METHODS, *sorted(ours))
+    ours = (t for t in provided() if isinstance(t, MethodDescriptorType))
+    of_arrays = (t.__name__ for t in ours if t.__objclass__ is np.ndarray)
+    names = (*METHODS, *sorted(of_arrays))
     raise array_errors.no_method(cx.span(function), owner.type, function.attr, names)
 
 

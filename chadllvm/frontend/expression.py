@@ -6,9 +6,11 @@ What gives an array may leave it delayed: see `delayed.py`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from functools import partial
 from types import FunctionType
+from typing import Any
 
 from chadllvm.errors import (
     array_errors,
@@ -33,7 +35,7 @@ from chadllvm.frontend.arithmetic import (
     power,
     power_of_elements,
 )
-from chadllvm.frontend.calls import call, is_callable, is_plain
+from chadllvm.frontend.calls import call, call_outside, is_callable, is_plain
 from chadllvm.frontend.comprehension import dictionary_comprehension, list_comprehension
 from chadllvm.frontend.conditions import condition, truth_of
 from chadllvm.frontend.constants import constant, number
@@ -42,6 +44,7 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value, elementwise, is_array, is_number_operand
 from chadllvm.frontend.displays import display, list_operation
 from chadllvm.frontend.gradients import function_constant
+from chadllvm.frontend.iteration import iterator_of
 from chadllvm.frontend.local import define
 from chadllvm.frontend.logic import (
     LOGICAL,
@@ -65,7 +68,12 @@ from chadllvm.frontend.recursion import Unresolved, resolved
 from chadllvm.frontend.scope import NotStatic, Unusable
 from chadllvm.frontend.sets import comprehension as set_comprehension
 from chadllvm.frontend.sets import display as set_display
-from chadllvm.frontend.sets import is_set_value, set_comparison, set_operation
+from chadllvm.frontend.sets import (
+    is_set_value,
+    set_comparison,
+    set_membership,
+    set_operation,
+)
 from chadllvm.frontend.static import decided, static_value
 from chadllvm.frontend.subscript import attribute, subscript
 from chadllvm.frontend.surface import Defined, Final, Replaced
@@ -80,8 +88,6 @@ from chadllvm.ir.union import is_union
 _OPERATOR_HELP: dict[type[ast.AST], tuple[str, str]] = {
     ast.Is: ("is", "compare with `==`; `is` asks whether something is None"),
     ast.IsNot: ("is not", "compare with `!=`; `is not` asks whether something is None"),
-    ast.In: ("in", "compare with each element, as in `np.any(x == v)`"),
-    ast.NotIn: ("not in", "compare with each element, as in `np.all(x != v)`"),
 }
 
 
@@ -305,10 +311,45 @@ def _comparison(cx: Context, node: ast.Compare) -> Value:
     return _compare_from(cx, node, cx.lazy(node.left), 0)
 
 
+def _membership(
+    cx: Context, node: ast.expr, op: ast.cmpop, left: Value, right: ast.expr
+) -> Operand:
+    """`x in xs` of what can be run over; a range tells by its bounds."""
+    kind, found = iterator_of(cx, right), None
+    if kind is None and not isinstance(right, ast.GeneratorExp):
+        right = _settled_parts(cx, right)
+        found = set_membership(cx, node, left, right)
+    if found is None:
+        number = cx.settled(node, left)
+        function: Callable[..., Any] = operator.contains
+        args = [right, number]
+        if kind == "range" and isinstance(right, ast.Call):
+            args, function = [number, *right.args], range.__contains__
+        name = ast.copy_location(ast.Name("in", ast.Load()), node)
+        asked = ast.copy_location(ast.Call(name, args, []), node)
+        found = cx.make(cx, node, call_outside(cx, asked, function))
+    return found if isinstance(op, ast.In) else cx.at(node).prim("not", found)
+
+
+def _settled_parts(cx: Context, node: ast.expr) -> ast.expr:
+    """An expression whose value, or whose elements if it is a display, are computed."""
+    if not isinstance(node, ast.Tuple | ast.List | ast.Set):
+        return cx.settled(node, cx.lazy(node))
+    if any(isinstance(part, ast.Starred) for part in node.elts):
+        return node
+    parts = [cx.settled(part, cx.lazy(part)) for part in node.elts]
+    if isinstance(node, ast.Set):
+        return ast.copy_location(ast.Set(parts), node)
+    return ast.copy_location(type(node)(parts, ast.Load()), node)
+
+
 def _compare_from(cx: Context, node: ast.Compare, left: Value, at: int) -> Value:
-    op = node.ops[at]
-    found = set_comparison(cx, node, op, left, node.comparators[at])
-    if found is not None and len(node.ops) == 1:
+    op, found = node.ops[at], None
+    if isinstance(op, ast.In | ast.NotIn):
+        found = _membership(cx, node, op, left, node.comparators[at])
+    elif is_set_value(left):
+        found = set_comparison(cx, node, op, left, node.comparators[at])
+    if found is not None and at == len(node.ops) - 1:
         return found
     if found is not None or not is_comparison(op):
         symbol, help = _OPERATOR_HELP.get(type(op), ("of sets", "compare one by one"))

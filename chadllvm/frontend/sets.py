@@ -101,26 +101,30 @@ def contains(cx: Context, node: ast.expr, value: Operand, element: Value) -> Ope
 
 def set_comparison(
     cx: Context, node: ast.expr, op: ast.cmpop, left: Value, right: ast.expr
+) -> Operand:
+    """A comparison of two sets."""
+    first = cx.make(cx, node, left)
+    return compared(cx, node, op, first, cx.make(cx, right, cx.lazy(right)))
+
+
+def set_membership(
+    cx: Context, node: ast.expr, left: Value, right: ast.expr
 ) -> Operand | None:
-    """A comparison with a set in it, None of any other."""
-    is_member = isinstance(op, ast.In | ast.NotIn)
-    if isinstance(right, ast.Set) and is_member:
-        found: Operand = _is_one_of(cx, node, left, right.elts)
-    elif isinstance(right, ast.Tuple | ast.List) and is_member:
-        if not all(_is_integer(cx.lazy(part)) for part in (*right.elts,)):
+    """`left in right` of a set, or of integers that are written out; else None.
+
+    What `right` is made of is computed.
+    """
+    if isinstance(right, ast.Set):
+        return _is_one_of(cx, node, left, right.elts)
+    if isinstance(right, ast.Tuple | ast.List):
+        stars = any(isinstance(part, ast.Starred) for part in right.elts)
+        if stars or not all(_is_integer(cx.lazy(part)) for part in right.elts):
             return None
-        found = _is_one_of(cx, node, left, right.elts)
-    elif is_set_value(left) or is_member:
-        other = cx.lazy(right)
-        if is_member and not is_set_value(other):
-            return None
-        y = cx.make(cx, right, other)
-        if not is_member:
-            return compared(cx, node, op, cx.make(cx, node, left), y)
-        found = contains(cx, node, y, left)
-    else:
+        return _is_one_of(cx, node, left, right.elts) if _is_integer(left) else None
+    value = cx.lazy(right)
+    if not is_set_value(value):
         return None
-    return found if isinstance(op, ast.In) else cx.at(node).prim("not", found)
+    return contains(cx, node, cx.make(cx, right, value), left)
 
 
 def _is_integer(value: Value) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import builtins
 import functools
 import itertools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -64,6 +65,38 @@ def _merged(keys):
 def _place(k, n, reverse):
     """k, counted from the end if the order is reversed."""
     return n - 1 - k if reverse else k
+
+
+@overload(operator.contains, sequences=("items",))
+def contains(items, x):
+    """Whether an element is equal to x."""
+    return any(item == x for item in items)
+
+
+@overload(range.__contains__)
+def is_in_range(x, start, stop=None, step=1):
+    """Whether a number is one of a range, which is not run over."""
+    if stop is None:
+        return 0 <= x < start and x % 1 == 0
+    if step == 0:
+        raise ValueError("range() arg 3 must not be zero")
+    is_between = start <= x < stop if step > 0 else stop < x <= start
+    return is_between and x % step == start % step
+
+
+@overload(list.index)
+def index(items, x):
+    """The place of the first element that is equal to x."""
+    for k in range(len(items)):
+        if items[k] == x:
+            return k
+    raise ValueError("the value is not in the list")
+
+
+@overload(list.count)
+def count(items, x):
+    """How many elements are equal to x."""
+    return sum(1 for item in items if item == x)
 
 
 @overload(builtins.map, sequences=("items", "others", "thirds"))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Callable
 from typing import Any
 
@@ -73,6 +74,18 @@ def places_right(a, v):
         return count_before(a, v, True)
     found = np.array([count_before(a, u, True) for u in np.ravel(v)])
     return np.reshape(found, v.shape)
+
+
+@overload(bisect.bisect_left)
+def bisect_left(a, x):
+    """How many elements of a sorted list are less than a number."""
+    return count_before(a, x, False)
+
+
+@overload(bisect.bisect_right)
+def bisect_right(a, x):
+    """How many elements of a sorted list are not greater than a number."""
+    return count_before(a, x, True)
 
 
 @overload(np.interp, choose=(), tuples=())

@@ -39,7 +39,8 @@ _PROVIDERS = {
     "builtins": ("chadllvm.prelude.lists", "chadllvm.prelude.debug"),
     "itertools": ("chadllvm.prelude.lists",),
     "_functools": ("chadllvm.prelude.lists",),
-    "_operator": ("chadllvm.prelude.linear",),
+    "_operator": ("chadllvm.prelude.linear", "chadllvm.prelude.lists"),
+    "_bisect": ("chadllvm.prelude.searching",),
     "math": ("chadllvm.prelude.arrays",),
     "chadllvm.frontend.places": ("chadllvm.prelude.ordering",),
     "numpy.linalg": (

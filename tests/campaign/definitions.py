@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 HEAD = """\
+import bisect
 import dataclasses
 import functools
 import itertools

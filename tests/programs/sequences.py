@@ -1,5 +1,6 @@
 """Sequences, graphs, sparse matrices: tables in order, orders found on the way."""
 
+import bisect
 import math
 from typing import NamedTuple
 
@@ -272,3 +273,22 @@ def matrices_taken_back(m: cl.f64[:, :]) -> float:
     pieces.append(m + 1.0)
     last = pieces.pop()
     return sum(np.sum(p * p) * p[1, 2] for p in pieces) + np.sum(last * m)
+
+
+@case(np.array([0.4, -1.2, 0.9]), 2)
+@case(np.array([0.4, 0.4, 0.9]), 7)
+@cl.jit
+def members(x: cl.f64[:], n: int) -> float:
+    """What is in a list, a tuple or a range, and where, and how often."""
+    items = [v for v in x] + [x[0], x[1]]
+    pairs, seen, total = [(i, v > 0.0) for i, v in enumerate(x)], [], 0.0
+    for k in range(-4, 2 * n):
+        if k % 3 not in seen:
+            seen.append(k % 3)
+            total += x[k % 3]
+        is_between = k in range(9, -2, -3) or k not in range(n) or k in range(0, 9, 4)
+        total = total * 0.5 + x[0] * is_between + 2 * (0.5 * k in range(1, n))
+    total += items.count(x[0]) * x[1] + items.index(x[1]) + seen.index(max(seen))
+    total += x[2] if (1, True) in pairs and 0 < n in (0.5, 2, x[0]) else -x[2]
+    low, high = bisect.bisect_left(sorted(seen), 1), bisect.bisect(sorted(items), x[0])
+    return total + (x[1] if n in (k * k for k in seen) else x[0]) * low * high

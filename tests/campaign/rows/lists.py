@@ -7,6 +7,25 @@ from tests.campaign.writer import Writer
 
 calls(
     "Lists that grow",
+    "test",
+    "({float} in {list})",
+    "({float} not in {part})",
+    "operator.contains({list}, {part}[0])",
+    "({small} in range({int} % 5, 9, 1 + {int} % 3))",
+    "({small} not in [i * i for i in range({small})])",
+    weight=0.3,
+)
+calls(
+    "Lists that grow",
+    "int",
+    "{list}.count({float})",
+    "[0.5, {float}, 1.0, {float}].index(1.0)",
+    "bisect.bisect_left(sorted({list}), {float})",
+    "bisect.bisect_right(sorted({list}), {float})",
+    weight=0.3,
+)
+calls(
+    "Lists that grow",
     "float",
     "sum({list})",
     "sum(sorted({list})[:2])",

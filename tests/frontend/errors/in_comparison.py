@@ -2,4 +2,4 @@ from chadllvm.frontend import f64
 
 
 def f(x: f64[:]):
-    return 1.0 if 2.0 in x else 2.0
+    return 1.0 if x in 2.0 else 2.0
