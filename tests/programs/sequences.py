@@ -276,7 +276,7 @@ def matrices_taken_back(m: cl.f64[:, :]) -> float:
 
 
 @case(np.array([0.4, -1.2, 0.9]), 2)
-@case(np.array([0.4, 0.4, 0.9]), 7)
+@case(np.array([0.4, 0.5, 0.9]), 7)
 @cl.jit
 def members(x: cl.f64[:], n: int) -> float:
     """What is in a list, a tuple or a range, and where, and how often."""
