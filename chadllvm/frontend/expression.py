@@ -65,7 +65,7 @@ from chadllvm.frontend.objects import static_field
 from chadllvm.frontend.operators import binary_method, unary_method
 from chadllvm.frontend.products import matrix_product
 from chadllvm.frontend.recursion import Unresolved, resolved
-from chadllvm.frontend.scope import NotStatic, Unusable
+from chadllvm.frontend.scope import NotStatic, Unsure, Unusable
 from chadllvm.frontend.sets import comprehension as set_comprehension
 from chadllvm.frontend.sets import display as set_display
 from chadllvm.frontend.sets import (
@@ -84,6 +84,7 @@ from chadllvm.ir.build import Builder
 from chadllvm.ir.term import If, Lit, Operand, Tuple
 from chadllvm.ir.types import Array, Product, list_names
 from chadllvm.ir.union import is_union
+from chadllvm.ops.require import Require
 
 _OPERATOR_HELP: dict[type[ast.AST], tuple[str, str]] = {
     ast.Is: ("is", "compare with `==`; `is` asks whether something is None"),
@@ -171,8 +172,16 @@ def _is_function(cx: Context, outside: object) -> bool:
     return is_users or is_callable(outside) or cx.surroundings.encloses(outside)
 
 
+_NO_VALUE = "where it is not associated with a value"
+
+
 def _name(cx: Context, node: ast.Name) -> Operand:
     value = cx.scope.lookup(node.id)
+    if isinstance(value, Unsure):
+        message = f"cannot access local variable '{node.id}' {_NO_VALUE}"
+        cx.at(node).apply(Require("UnboundLocalError", message), [value.holds])
+        value = value.value
+        cx.scope.bind(node.id, value)
     if isinstance(value, Unusable):
         raise value.error(cx.span(node))
     if value is not None:

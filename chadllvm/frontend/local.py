@@ -28,7 +28,7 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.free import captured_names, default_values
 from chadllvm.frontend.records import NO_DEFAULT
 from chadllvm.frontend.recovery import POISON
-from chadllvm.frontend.scope import Scope, Surroundings, Unusable
+from chadllvm.frontend.scope import Scope, Surroundings, Unusable, surely
 from chadllvm.frontend.siblings import (
     Node,
     capture_in,
@@ -186,7 +186,7 @@ def _enter(cx: Context, node: Node, name: str, found: _Captured) -> None:
     if value is POISON or cx.is_doubtful(value):
         raise POISON.error(cx.span(node))
     if isinstance(value, Unusable):
-        found.missing[name] = value
+        found.missing[name] = surely(value)
     elif value is not None:
         found.names[name] = None
     else:

@@ -28,12 +28,15 @@ from chadllvm.frontend.sets import check_unchanged
 from chadllvm.frontend.statements import mistake, poison, translate
 from chadllvm.frontend.stopping import (
     Step,
+    defined_by_steps,
     end_of,
+    has_step,
     has_test,
     mark_results,
     operand_of,
     stopping,
     tests_first,
+    unsure,
     why_not,
 )
 from chadllvm.frontend.surface import For, Loop, While, target_names
@@ -74,11 +77,14 @@ def _loop(cx: Context, loop: Loop) -> Ends:
     step = _settled(cx, loop, source)
     for name in cx.liveness.assigned[loop]:
         cx.scope.touch(name)
+    defined = [] if tests_first(cx, loop) else defined_by_steps(cx, loop, step)
     if source is None or not step.ends.only_goes_on:
         length = UNBOUNDED if source is None else source.length
-        return stopping(cx, loop, length, step)
-    finals = _plain(cx, loop, source.length, step)
-    bind_all(cx, end_of(cx, loop, finals))
+        return stopping(cx, loop, length, step, defined)
+    assert isinstance(loop, For)
+    end = end_of(cx, loop, _plain(cx, loop, source.length, step))
+    unsure(cx, loop, has_step(cx, loop, source.length), defined, end)
+    bind_all(cx, end)
     # Without a `break` that is left, as types or static arguments may decide.
     return translate(cx, loop.orelse, cx.liveness.after[loop])
 

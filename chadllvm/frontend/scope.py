@@ -33,6 +33,22 @@ class Unusable:
     error: Callable[[Span], CompileError]
 
 
+@dataclass(frozen=True, slots=True)
+class Unsure(Unusable):
+    """A variable that has its value if a condition holds: that a loop has a step.
+
+    Read, it is checked. Where other values join it, its use is the mistake `error`.
+    """
+
+    value: Var
+    holds: Operand
+
+
+def surely(value: Unusable) -> Unusable:
+    """The same of a variable that other values join."""
+    return Unusable(value.error) if isinstance(value, Unsure) else value
+
+
 def _dead(span: Span) -> CompileError:
     raise InternalError(f"{span}: liveness missed the use of a variable")
 

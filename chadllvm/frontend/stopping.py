@@ -21,10 +21,11 @@ from functools import partial
 
 from chadllvm.errors import name_errors
 from chadllvm.frontend.arithmetic import convert
+from chadllvm.frontend.closures import holds_function
 from chadllvm.frontend.conditions import condition
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.marks import common, mark_joined, mark_of
-from chadllvm.frontend.scope import DEAD, Scope, Unusable, Value
+from chadllvm.frontend.scope import DEAD, Scope, Unsure, Unusable, Value, surely
 from chadllvm.frontend.statements import translate
 from chadllvm.frontend.surface import For, Loop, While, is_endless
 from chadllvm.frontend.unions import placeholder
@@ -40,11 +41,11 @@ from chadllvm.frontend.ways import (
     joined,
     renamed,
 )
-from chadllvm.frontend.width import is_weak, weakened
+from chadllvm.frontend.width import is_weak, may_be_weak, new_state, weakened
 from chadllvm.ir.build import Builder
 from chadllvm.ir.rewrite import everywhere
 from chadllvm.ir.term import Binding, Block, Call, Lambda, Lit, Operand, Var
-from chadllvm.ir.types import BOOL, I64, Type
+from chadllvm.ir.types import BOOL, I64, Type, has_fun
 from chadllvm.ops.iterate import Iterate
 from chadllvm.support.diagnostic import CompileError
 
@@ -144,8 +145,58 @@ def end_of(cx: Context, loop: Loop, finals: dict[str, Var]) -> Env:
         elif before is None:
             env[name] = Unusable(partial(undefined, name=name))
         else:
-            env[name] = before if isinstance(before, Unusable) else DEAD
+            env[name] = surely(before) if isinstance(before, Unusable) else DEAD
     return env
+
+
+def defined_by_steps(cx: Context, loop: Loop, step: Step) -> list[str]:
+    """Let a step carry what every step defines, for what is behind the loop.
+
+    Gives the names. Nothing reads what they stand for in front of the first step. Of
+    functions, which capture what is in the step, none is carried.
+    """
+    found: list[str] = []
+    ways = [env for way, env in step.ends.envs.items() if way in (ON, BREAK)]
+    for name in cx.liveness.handed_on[loop]:
+        values = [env.get(name) for env in ways]
+        value = step.ends.envs.get(ON, {}).get(name)
+        is_defined = all(isinstance(v, Var | Lit) for v in values)
+        if cx.scope.lookup(name) is not None or not is_defined:
+            continue
+        value = operand_of(value)
+        if has_fun(value.type) or holds_function(value.type):
+            continue
+        state = new_state(name, value.type, may_be_weak(value))
+        mark_joined(cx, state, (value,), mark_of(cx, value, step.builder))
+        step.states = (*step.states, state)
+        step.types = {**step.types, name: value.type}
+        step.finals.append(value)
+        step.start.append(placeholder(cx.at(loop.node), value.type))
+        found.append(name)
+    return found
+
+
+def has_step(cx: Context, loop: For, length: Operand) -> Operand:
+    """Whether a loop has a step at all."""
+    if isinstance(length, Lit):
+        return Lit(length.value > 0)
+    return cx.at(loop.node).prim("ilt", Lit(0), length)
+
+
+def unsure(
+    cx: Context, loop: Loop, runs: Operand, names: Sequence[str], *envs: Env
+) -> None:
+    """Note that what each step defines is defined if there is a step."""
+    if runs == Lit(True):
+        return
+    line = cx.span(loop.node).line
+    for name in names:
+        error = partial(name_errors.only_in_loop, name=name, line=line)
+        made: dict[Value, Unsure] = {}
+        for env in envs:
+            value = env.get(name)
+            if isinstance(value, Var):
+                env[name] = made.setdefault(value, Unsure(error, value, runs))
 
 
 # ---- states ----------------------------------------------------------------------
@@ -183,8 +234,11 @@ def _states(step: Step) -> _States:
     )
 
 
-def stopping(cx: Context, loop: Loop, length: Operand, step: Step) -> Ends:
-    """Emit the loop; how what follows it is reached."""
+def stopping(
+    cx: Context, loop: Loop, length: Operand, step: Step, defined: Sequence[str]
+) -> Ends:
+    """Emit the loop; how what follows it is reached. `defined` are the names that have
+    no value if there is no step."""
     states = _states(step)
     assigned = set(cx.liveness.assigned[loop])
     exits = {way: env for way, env in step.ends.envs.items() if way != ON}
@@ -196,7 +250,10 @@ def stopping(cx: Context, loop: Loop, length: Operand, step: Step) -> Ends:
         }
         for way, env in exits.items()
     }
-    way, finals = _emit(cx, loop, length, step, states)
+    starts: Operand = Lit(True)
+    if isinstance(loop, While) and not tests_first(cx, loop):
+        starts = condition(cx, loop.test)
+    way, finals = _emit(cx, loop, [length, starts], step, states)
     envs: dict[int, Env] = {
         number: {**env, **{name: finals[k] for name, k in places[number].items()}}
         for number, env in exits.items()
@@ -204,6 +261,8 @@ def stopping(cx: Context, loop: Loop, length: Operand, step: Step) -> Ends:
     if END not in envs and (isinstance(loop, For) or has_test(loop)):
         carried = dict(zip(step.types, finals, strict=False))
         envs[ON] = end_of(cx, loop, carried)
+        runs = has_step(cx, loop, length) if isinstance(loop, For) else starts
+        unsure(cx, loop, runs, defined, envs[ON], envs.get(BREAK, {}))
     ends = Ends(envs, way)
     if END in envs:
         ends = renamed(cx, loop.node, ends, END, ON)
@@ -211,15 +270,13 @@ def stopping(cx: Context, loop: Loop, length: Operand, step: Step) -> Ends:
 
 
 def _emit(
-    cx: Context, loop: Loop, length: Operand, step: Step, states: _States
+    cx: Context, loop: Loop, begin: Sequence[Operand], step: Step, states: _States
 ) -> tuple[Operand, Sequence[Var]]:
-    """The loop; the way in which it was left, and its final states."""
-    starts: Operand = Lit(True)
-    if isinstance(loop, While) and not tests_first(cx, loop):
-        starts = condition(cx, loop.test)
+    """The loop, with its length and whether it has a step to begin with; the way in
+    which it was left, and its final states."""
     b = cx.at(loop.node)
     exits = states.types[len(step.start) :]
-    args = [length, starts, Lit(ON), *step.start, *(placeholder(b, t) for t in exits)]
+    args = [*begin, Lit(ON), *step.start, *(placeholder(b, t) for t in exits)]
     ways = step.ends.envs
     way = step.ends.way if len(ways) > 1 else Lit(next(iter(ways), ON))
     pairs = zip(states.after, states.params, strict=True)

@@ -23,7 +23,7 @@ from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.marks import Mark, common, mark_as, mark_joined
 from chadllvm.frontend.recovery import POISON
-from chadllvm.frontend.scope import DEAD, Scope, Unusable, Value
+from chadllvm.frontend.scope import DEAD, Scope, Unusable, Value, surely
 from chadllvm.frontend.source import Located
 from chadllvm.frontend.unions import placeholder
 from chadllvm.frontend.width import as_weak
@@ -148,7 +148,9 @@ class _Join:
         present = [env.get(name) for env in envs if env is not None]
         unusable = [value for value in present if isinstance(value, Unusable)]
         if unusable:
-            return POISON if POISON in unusable else unusable[0]
+            first = POISON if POISON in unusable else unusable[0]
+            is_one = all(value is first for value in present)
+            return first if is_one else surely(first)
         if all(value is None for value in present):
             return None
         if any(value is None for value in present):
