@@ -181,7 +181,7 @@ def _name(cx: Context, node: ast.Name) -> Operand:
         message = f"cannot access local variable '{node.id}' {_NO_VALUE}"
         cx.at(node).apply(Require("UnboundLocalError", message), [value.holds])
         value = value.value
-        cx.scope.bind(node.id, value)
+        cx.scope.hand(node.id, value)
     if isinstance(value, Unusable):
         raise value.error(cx.span(node))
     if value is not None:

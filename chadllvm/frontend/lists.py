@@ -216,6 +216,9 @@ def _append(cx: Context, name: ast.Name, node: ast.expr) -> None:
     level = cx.begun.get(name.id, len(cx.enclosing))
     if is_list(item) or (is_element(item) and may_vary(cx, level, item)):
         raise Learned(name.id, list_of(cx, item), is_sure=True)
+    known = cx.elements.get(name.id)
+    if known is not None and not known.is_sure:
+        raise Learned(name.id, item.type, is_sure=True)
     array = _list(cx, name, "append", item.type)
     made = _appended(cx, node, cx.at(node), name.id, array, item)
     _bind(cx, name, made, _with(cx, array, item))

@@ -240,3 +240,47 @@ def falls_to_the_ground(x: float) -> float:
         body = Body(body.x + 0.05 * body.v, body.v - 0.05 * 9.81)
         steps += 1
     return body.v * body.x + steps
+
+
+@case(X, 3)
+@case(X, 7)
+@cl.jit
+def defined_by_steps(x: cl.f64[:], n: int) -> float:
+    """What each step defines, in all kinds of loops, is there behind them."""
+    for _ in range(2):
+        y = x * n
+    total = np.sum(y)
+    for i in range(n):
+        pair = (x[i] * y[i], i * 2)
+        if pair[0] < -50.0:
+            break
+        total += pair[0]
+    total += pair[0] * pair[1] + i
+    fuel = n
+    while fuel > 0:
+        items = [x[fuel - 1], total]
+        items.append(x[0])
+        fuel -= 2
+    items.append(0.5)
+    for k, v in enumerate(x[:n]):
+        for j in range(k + 1):
+            last = v * j
+        total += last * len(items)
+    return total + sum(items) + k + v
+
+
+@case(X, 4)
+@cl.jit
+def stack_read_first(x: cl.f64[:], n: int) -> float:
+    """What an empty list holds is found out though elements are read before."""
+    stack, total = [], 0.0
+    for i in range(n):
+        while stack and stack[-1][1] > x[i]:
+            j, v = stack.pop()
+            total += v * (i - j)
+        stack.append((i, x[i]))
+    rows: list[cl.f64[:]] = []
+    for i in range(n):
+        total += np.sum(rows[-1]) * x[i] if rows else x[i] ** 2
+        rows.append(x * i)
+    return total + stack[0][1]

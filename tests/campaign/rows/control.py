@@ -224,6 +224,27 @@ def loop_over_enumerate_and_zip(w: Writer) -> None:
             _body(w, (one, "float"))
 
 
+@statement("Comprehensions and loops", 0.8)
+def loop_whose_steps_define(w: Writer) -> None:
+    """What each step defines, and the last index, are read behind the loop."""
+    kind, name, index = (
+        w.pick("float", "vec", "int", "pair"),
+        w.fresh("d"),
+        w.fresh("i"),
+    )
+    limit = w.pick("4", "1 + {s}", "{s}", "len({v})").format(
+        s=w.expr("small"), v=w.a_variable("vec")
+    )
+    w.line(f"for {index} in range({limit}):")
+    with w.looped():
+        w.declare(index, "int")
+        w.scope[-1].is_fixed = True
+        w.line(f"{name} = {w.kept(kind)}")
+        _steps(w)
+    w.declare(name, kind)
+    w.declare(index, "int")
+
+
 @statement("Control flow", 2.0)
 def loop_with_a_test(w: Writer) -> None:
     name = w.fresh("w")

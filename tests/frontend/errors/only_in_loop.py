@@ -1,4 +1,5 @@
 def f(x: float):
     for i in range(3):
-        y = x * i
+        if x > i:
+            y = x * i
     return y

@@ -1,5 +1,6 @@
 def f(x: float) -> float:
     while x > 1.0:
-        y = x
+        if x > 2.0:
+            y = x
         x = 0.5 * x
     return y
