@@ -23,7 +23,12 @@ def captured_names(definition: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
 
     Each of those that call each other asks this of all others.
     """
-    return frozenset(_free(list(_body(definition, frozenset()))))
+    return frozenset(read_around(definition))
+
+
+def read_around(definition: ast.FunctionDef | ast.Lambda) -> set[str]:
+    """The same of a definition that may still be rewritten."""
+    return _free(list(_body(definition, frozenset())))
 
 
 def default_values(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:

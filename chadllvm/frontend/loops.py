@@ -83,7 +83,8 @@ def _loop(cx: Context, loop: Loop) -> Ends:
         return stopping(cx, loop, length, step, defined)
     assert isinstance(loop, For)
     end = end_of(cx, loop, _plain(cx, loop, source.length, step))
-    unsure(cx, loop, has_step(cx, loop, source.length), defined, end)
+    if defined:
+        unsure(cx, loop, has_step(cx, loop, source.length), defined, end)
     bind_all(cx, end)
     # Without a `break` that is left, as types or static arguments may decide.
     return translate(cx, loop.orelse, cx.liveness.after[loop])

@@ -261,8 +261,9 @@ def stopping(
     if END not in envs and (isinstance(loop, For) or has_test(loop)):
         carried = dict(zip(step.types, finals, strict=False))
         envs[ON] = end_of(cx, loop, carried)
-        runs = has_step(cx, loop, length) if isinstance(loop, For) else starts
-        unsure(cx, loop, runs, defined, envs[ON], envs.get(BREAK, {}))
+        if defined:
+            runs = has_step(cx, loop, length) if isinstance(loop, For) else starts
+            unsure(cx, loop, runs, defined, envs[ON], envs.get(BREAK, {}))
     ends = Ends(envs, way)
     if END in envs:
         ends = renamed(cx, loop.node, ends, END, ON)

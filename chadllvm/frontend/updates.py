@@ -32,6 +32,7 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from chadllvm.frontend.assigned import Assigned, part_around, part_of
+from chadllvm.frontend.lifted import Lifted
 from chadllvm.frontend.method_names import methods_named
 from chadllvm.frontend.records import is_record
 from chadllvm.frontend.scope import NotStatic, Surroundings, is_library
@@ -127,7 +128,8 @@ class _Called:
 class _Facts:
     """What a definition says: `writes` are the names of arrays that it writes to, and
     `assigns` those of what it assigns fields or entries of. Its arguments may be
-    `foreign`: Python's, or those of a function with rules."""
+    `foreign`: Python's, or those of a function with rules. `lifted` are the parameters
+    for variables around."""
 
     params: tuple[str, ...]
     told: tuple[str, ...] | None
@@ -138,6 +140,7 @@ class _Facts:
     calls: list[_Called] = field(default_factory=list)
     acts: bool = False
     foreign: bool = False
+    lifted: frozenset[str] = frozenset()
 
     def updates(self, known: Callable[[ast.FunctionDef], Updates]) -> Updates:
         acts = self.acts or any(known(c.definition).acts for c in self.calls)
@@ -154,16 +157,18 @@ class _Facts:
             bound = frozenset(self.bound.intersection(self.told))
             names = (*self.told, *(n for n in named if n not in self.told))
             return Updates(names, self.has_result, self.told, bound, acts, objects)
-        if self.has_result:
-            return Updates(named, acts=acts, objects=objects)
         written = {
             call.given[name]
             for call in self.calls
             for name in known(call.definition).names
             if name in call.given
         }
-        found = (written | self.writes) - self.bound | objects
-        names = tuple([p for p in self.params if p in found])
+        found = (written | self.writes) - self.bound
+        if self.has_result:
+            found &= self.lifted
+        names = tuple([p for p in self.params if p in found | objects])
+        if self.has_result:
+            return Updates(names, acts=acts, objects=objects)
         lost = frozenset(self.writes.intersection(self.params) & self.bound)
         return Updates(names, False, bound=lost, acts=acts, objects=objects)
 
@@ -325,6 +330,9 @@ class Analysis:
             bound={name for node in nodes for name in _bindings(node)},
             writes={name for node in nodes for name in _writes(node)},
             assigns={name for node in nodes for name in _assigns(node, local)},
+            lifted=frozenset(
+                a.arg for a in definition.args.kwonlyargs if isinstance(a, Lifted)
+            ),
             foreign=is_ruled or (not source.is_local and function is self._entry),
         )
         callees: list[Source] = []

@@ -190,7 +190,7 @@ def captured(v: cl.f64[:]) -> float:
     ball = Ball(v[0])
     get = lambda: ball.speed  # noqa: E731
     ball.speed = 1.0
-    return get()
+    return (get,)[0]()
 
 
 def field_of_another(v: cl.f64[:]) -> float:

@@ -132,6 +132,28 @@ def local_function(w: Writer) -> None:
     w.scope[-1].is_fixed = True
 
 
+@statement("Functions as values", 0.8)
+def function_of_what_changes(w: Writer) -> None:
+    """A local function that is only called, and updates an array around it."""
+    name, array, rate, total = w.fresh("fn"), w.fresh("a"), w.fresh("k"), w.fresh("s")
+    i, t = w.fresh("i"), w.fresh("t")
+    w.line(f"{array} = ({w.expr('vec')}).copy()")
+    w.line(f"{rate}, {total} = {w.expr('float')}, 0.0")
+    w.line(f"def {name}({i}, {t}):")
+    w.line(f"    {array}[{i} % len({array})] {w.pick('=', '+=')} 0.5 * {t} * {rate}")
+    has_result = w.chance(0.5)
+    if has_result:
+        w.line(f"    return {array}[0] + {rate}")
+    w.line(f"for {i} in range({w.expr('small')}):")
+    with w.looped():
+        w.line(f"{rate} = math.sin({rate}) + {w.expr('lit')}")
+        called = f"{name}({i}, {w.expr('float')})"
+        w.line(f"{total} += {called}" if has_result else called)
+    w.line(f"{total} = {total} + {array}[-1] * {rate}")
+    w.declare(total, "float")
+    w.declare(array, "vec", ours=True)
+
+
 @statement("Functions as values", 1.0)
 def chosen_function(w: Writer) -> None:
     name = w.fresh("fn")

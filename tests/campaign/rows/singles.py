@@ -45,7 +45,7 @@ calls(
     "Numbers", "float", "np.float64({f32})", "float({f32})", "cl.f64({f32})", weight=0.8
 )
 calls("Numbers", "vec", "{vec32}.astype(np.float64)", weight=0.4)
-calls("Numbers", "bool", "({f32} > 0.25)", weight=0.2)
+calls("Numbers", "bool", "({f32} > 0.25)", weight=0.4)
 calls("Numbers", "int", "cl.i64(3.0 * np.sin({f32}))", weight=0.5)
 
 

@@ -2,5 +2,6 @@ def f(x: float) -> float:
     def scaled(t: float) -> float:
         return t * scale
 
+    both = scaled, scaled
     scale = 2.0
-    return scaled(x)
+    return both[0](x)

@@ -3,4 +3,4 @@ def f(x: float, n: int) -> float:
         return 1.0 if k == 0 else x * power(k - 1)
 
     x = 2.0 * x
-    return power(n)
+    return sum(map(power, range(n)))

@@ -1,0 +1,234 @@
+"""Variables that change are arguments of the local functions that use them.
+
+    def find(i):                           def find(i, *, parent):
+        while parent[i] != i:                  while parent[i] != i:
+            i = parent[i]              →           i = parent[i]
+        return i                               return i
+    parent[k] = find(k // 2)               parent[k] = find(k // 2, parent=parent)
+
+    def put(i, v):                         def put(i, v, *, out):
+        out[i] = v                     →       out[i] = v
+    put(0, x)                              put(0, x, out=out)
+
+A local function holds what the variables around it were when it was made, and may not
+change them. Python looks at them when the function runs; so does one that is given them
+then (this is known as lambda lifting). It is done where all uses of a function are
+calls, by the function around or by others of these, and only where something changes.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from chadllvm.errors.update_errors import CHANGING
+from chadllvm.frontend.free import assigned, read_around
+from chadllvm.frontend.surface import CHANGING_SETS, base, target_names
+
+_LOOPS = (ast.For, ast.While)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+_Definition = ast.FunctionDef | ast.Lambda
+
+
+class Lifted(ast.arg):
+    """A parameter for a variable of the function around."""
+
+
+@dataclass
+class _Local:
+    """A local function: what it reads of the variables around, which it updates, and
+    the others that it calls; `given` are the variables that become arguments.
+
+    It stands behind the line `begin`, or in a loop that begins there.
+    """
+
+    definition: _Definition
+    begin: int
+    reads: set[str]
+    updates: set[str]
+    calls: set[str]
+    given: set[str] = field(default_factory=set)
+
+
+def lift(definition: ast.FunctionDef) -> None:
+    """Rewrite the local functions of a definition in place, and their calls."""
+    found = _locals(definition)
+    while found:
+        _settle(definition, found)
+        kept = {n: f for n, f in found.items() if _is_called_only(definition, n, found)}
+        if len(kept) == len(found):
+            break
+        found = kept
+    for local in found.values():
+        args = local.definition.args
+        for name in sorted(local.given):
+            args.kwonlyargs.append(ast.copy_location(Lifted(name), local.definition))
+            args.kw_defaults.append(None)
+    for node in ast.walk(definition) if found else ():
+        match node:
+            case ast.Call(ast.Name(called)) if called in found:
+                for name in sorted(found[called].given):
+                    value = ast.copy_location(ast.Name(name, ast.Load()), node)
+                    keyword = ast.keyword(name, value)
+                    node.keywords.append(ast.copy_location(keyword, node))
+
+
+def _locals(definition: ast.FunctionDef) -> dict[str, _Local]:
+    """The functions that are defined in one, each once."""
+    names = _names(definition)
+    times: dict[str, int] = {}
+    for node in _own(definition):
+        for name in _bound(node):
+            times[name] = times.get(name, 0) + 1
+    found: dict[str, _Local] = {}
+    for name, node, loop in _definitions(definition):
+        is_special = any(map(_is_special, ast.walk(node)))
+        if times[name] == 1 and not is_special and name not in _params(definition):
+            reads = read_around(node) & names
+            updates = {n for inner in _own(node) for n in _updated(inner)} & reads
+            called = {n for inner in ast.walk(node) for n in _called(inner)}
+            begin = node.lineno if loop is None else loop.lineno
+            found[name] = _Local(node, begin, reads, updates, called)
+    return found
+
+
+def _settle(definition: ast.FunctionDef, found: Mapping[str, _Local]) -> None:
+    """What functions are given: what changes behind them, or in one of them."""
+    changed = {name for local in found.values() for name in local.updates}
+    last: dict[str, int] = {}
+    for node in _own(definition):
+        for name in (*_bound(node), *_updated(node)):
+            last[name] = max(last.get(name, 0), getattr(node, "lineno", 0))
+    for local in found.values():
+        later = {n for n, line in last.items() if line > local.begin}
+        local.given = local.reads & (changed | later) - found.keys()
+    grows = True
+    while grows:
+        grows = False
+        for local in found.values():
+            for other in local.calls & found.keys():
+                grows |= not found[other].given <= local.given
+                local.given |= found[other].given
+
+
+def _is_called_only(
+    definition: ast.FunctionDef, name: str, found: Mapping[str, _Local]
+) -> bool:
+    """Whether a function is given something, in calls that can give it."""
+    given = found[name].given
+    if not given or not given.isdisjoint(_names(found[name].definition)):
+        return False
+    bodies = {id(local.definition) for local in found.values()}
+    stack: list[tuple[ast.AST, bool]] = [(s, True) for s in definition.body]
+    while stack:
+        node, may_call = stack.pop()
+        match node:
+            case ast.Call(ast.Name(called), args, keywords) if called == name:
+                if not may_call:
+                    return False
+                stack += [(part, may_call) for part in (*args, *keywords)]
+                continue
+            case ast.Name(used, ast.Load()) if used == name:
+                return False
+            case _ if isinstance(node, _FUNCTIONS):
+                may_call = may_call and id(node) in bodies
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                own = {n for g in node.generators for n in target_names(g.target)}
+                may_call = may_call and given.isdisjoint(own)
+        stack += [(child, may_call) for child in ast.iter_child_nodes(node)]
+    return True
+
+
+def _definitions(
+    definition: ast.FunctionDef,
+) -> Iterator[tuple[str, _Definition, ast.stmt | None]]:
+    """The functions that a function's own statements name, and the loops around."""
+    stack: list[tuple[ast.AST, ast.stmt | None]] = [(s, None) for s in definition.body]
+    while stack:
+        node, loop = stack.pop()
+        match node:
+            case ast.FunctionDef(name, decorator_list=[]):
+                yield name, node, loop
+            case ast.Assign([ast.Name(name)], ast.Lambda() as value):
+                yield name, value, loop
+        if not isinstance(node, _FUNCTIONS):
+            around = node if loop is None and isinstance(node, _LOOPS) else loop
+            stack += [(child, around) for child in ast.iter_child_nodes(node)]
+
+
+def _own(definition: _Definition) -> Iterator[ast.AST]:
+    """The nodes of a function without those in functions inside of it."""
+    body = definition.body
+    stack: list[ast.AST] = [*body] if isinstance(body, list) else [body]
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, _FUNCTIONS):
+            stack += ast.iter_child_nodes(node)
+
+
+def _names(definition: _Definition) -> set[str]:
+    """The names that a function binds."""
+    own = set() if isinstance(definition, ast.Lambda) else assigned(definition.body)
+    return {*_params(definition), *own}
+
+
+def _params(definition: _Definition) -> list[str]:
+    args = definition.args
+    return [
+        a.arg
+        for a in (
+            *args.posonlyargs,
+            *args.args,
+            args.vararg,
+            *args.kwonlyargs,
+            args.kwarg,
+        )
+        if a is not None
+    ]
+
+
+def _bound(node: ast.AST) -> list[str]:
+    """The name that a node assigns as a whole."""
+    match node:
+        case ast.Name(name, ast.Store()) | ast.FunctionDef(name):
+            return [name]
+        case ast.MatchAs(_, str(name)) | ast.MatchStar(str(name)):
+            return [name]
+        case _:
+            return []
+
+
+def _updated(node: ast.AST) -> list[str]:
+    """The name of what a node changes a part of."""
+    match node:
+        case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
+            part: ast.expr | None = node
+        case ast.Call(ast.Attribute(owner, method)) if method in _CHANGING:
+            part = owner
+        case ast.Call(ast.Attribute(ast.Attribute(_, "add"), "at"), [target, *_]):
+            part = target
+        case _:
+            part = None
+    while isinstance(part, ast.Attribute):
+        part = part.value
+    name = None if part is None else base(part)
+    return [] if name is None else [name.id]
+
+
+_CHANGING = (*CHANGING, *CHANGING_SETS)
+
+
+def _is_special(node: ast.AST) -> bool:
+    return isinstance(node, ast.Nonlocal | ast.Global | ast.Yield | ast.YieldFrom)
+
+
+def _called(node: ast.AST) -> list[str]:
+    match node:
+        case ast.Call(ast.Name(name)):
+            return [name]
+        case _:
+            return []
