@@ -214,7 +214,7 @@ def _translated(cx: Context, task: Task, guessed: Type | None) -> Block | None:
     is_open = not isinstance(declared, CLOSED)
     own = cx.callees.updates(task.frame.key[0])
     _check_updates(cx, own, declared)
-    if cx.updated and not own.has_result:
+    if cx.updated and not own.has_result and not own.reassigned:
         is_open = False
     if result is None and task.frame.unresolved is not None and is_open:
         return None

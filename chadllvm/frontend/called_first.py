@@ -4,10 +4,12 @@
                                 y = x + as * a[0]
     y = 2 * xs.pop()       →    as = xs[-1]; del xs[-1]
                                 y = 2 * as
+    y = f(a) if c else x   →    if c: y = f(a)
+                                else: y = x
 
 That is so for calls that are surely made, if no part of what they change was read in
-the statement before them; a name is what it is when it is used. The others stay where
-they are, and are refused there.
+the statement before them, nor a name that they assign (`nonlocal`); what any other name
+stands for is changed itself. The others stay where they are, and are refused there.
 """
 
 from __future__ import annotations
@@ -49,19 +51,23 @@ class CalledFirst:
     """Takes calls out of a statement: `made` are the statements that make them.
 
     `changed` gives the names that an expression itself changes, None if it is no such
-    call, or is not surely one where it is not all of a value; `call` gives the
-    statements that make one and name its result.
+    call, or is not surely one where it is not all of a value; `assigned` those that
+    stand for something else then. `call` gives the statements that make one and name
+    its result.
     """
 
     def __init__(
         self,
         changed: Callable[[ast.expr, bool], Collection[str] | None],
+        assigned: Callable[[ast.expr], Collection[str]],
         call: Callable[[ast.expr, ast.Name], Sequence[Statement]],
     ) -> None:
         self.made: list[Statement] = []
-        self._changed, self._call = changed, call
+        self._changed, self._assigned, self._call = changed, assigned, call
         self._count = 0
+        # The names of which parts were read, and those that stand alone.
         self._read: set[str] = set()
+        self._named: set[str] = set()
 
     def statement(self, node: ast.stmt) -> ast.stmt:
         """A statement without the calls that stand in front of it."""
@@ -69,15 +75,28 @@ class CalledFirst:
         value = getattr(node, name, None)
         if value is None:
             return node
+        if isinstance(value, ast.IfExp) and name == "value" and self._calls(value):
+            sides = [[_with(node, {name: v})] for v in (value.body, value.orelse)]
+            branch = ast.copy_location(ast.If(value.test, *sides), node)
+            return self.statement(branch)
         if read:
-            self._read |= _names_in(getattr(node, read))
+            target = getattr(node, read)
+            self._read |= _names_in(target)
+            self._named |= {target.id} if isinstance(target, ast.Name) else set()
         is_call = isinstance(node, ast.Expr) and self._changed(value, True) is not None
         new = self._inside(value) if is_call else self._expr(value, is_all=True)
         return node if new is value else _with(node, {name: new})
 
+    def _calls(self, node: ast.IfExp) -> bool:
+        """Whether one of two values changes something."""
+        parts = [*ast.walk(node.body), *ast.walk(node.orelse)]
+        found = (part for part in parts if isinstance(part, ast.expr))
+        return any(self._changed(part, False) is not None for part in found)
+
     def _expr(self, node: ast.expr, *, is_all: bool = False) -> ast.expr:
         match node:
-            case ast.Name():
+            case ast.Name(name):
+                self._named.add(name)
                 return node
             case ast.IfExp(test):
                 return self._begun(node, "test", self._expr(test))
@@ -91,13 +110,15 @@ class CalledFirst:
                 pass
             case _ if isinstance(node, _OTHERWISE):
                 return self._begun(node)
-        before = {*self._read}
+        before, named = {*self._read}, {*self._named}
         new = self._inside(node)
         names = self._changed(new, is_all)
-        if names is None or not before.isdisjoint(names):
+        is_read = names is not None and not before.isdisjoint(names)
+        if names is None or is_read or not named.isdisjoint(self._assigned(new)):
             self._read |= _names_in(new)
             return new
-        self._read = before  # The arguments are read in front of the statement now.
+        # The arguments are read in front of the statement now.
+        self._read, self._named = before, named
         own = f"{HELD} {self._count}" if self._count else HELD
         self._count += 1
         result = ast.copy_location(ast.Name(own, ast.Store()), node)
@@ -107,6 +128,7 @@ class CalledFirst:
     def _begun(self, node: ast.expr, name: str = "", value: Any = None) -> ast.expr:
         """An expression of which at most a first part is surely computed now."""
         self._read |= _names_in(node)
+        self._named |= _names_in(node)
         return _with(node, {name: value}) if name else node
 
     def _inside(self, node: ast.expr) -> ast.expr:

@@ -10,6 +10,7 @@ import numpy as np
 from chadllvm.errors import call_errors, statement_errors, update_errors
 from chadllvm.frontend.calls import call_outside
 from chadllvm.frontend.context import Context
+from chadllvm.frontend.lifted import is_reassigned
 from chadllvm.frontend.lists import change as change_list
 from chadllvm.frontend.lists import extend_list
 from chadllvm.frontend.marks import may_be_list
@@ -24,8 +25,10 @@ from chadllvm.ir.types import is_set, list_names
 
 def change(cx: Context, node: Changed) -> None:
     """A call that changes a list, an array or a set."""
-    if node.target.id in cx.updated and not is_filled(node):
-        raise update_errors.argument_grows(cx.span(node), node.target.id)
+    name = node.target.id
+    is_lent = name in cx.updated and not is_reassigned(cx.source.definition, name)
+    if is_lent and not is_filled(node):
+        raise update_errors.argument_grows(cx.span(node), name)
     value = cx.scope.lookup(node.target.id)
     assert isinstance(node.func, ast.Attribute)
     if isinstance(value, Var) and is_set(value.type):

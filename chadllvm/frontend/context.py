@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from chadllvm.frontend.annotations import Annotation
 from chadllvm.frontend.assigned import Assigned
@@ -119,6 +119,15 @@ class Settled(ast.expr):
         return self
 
 
+class UpdatedPart(NamedTuple):
+    """An argument of a call, what it was updated to, and whether as a whole: then it is
+    no array of which elements were."""
+
+    part: ast.expr
+    value: Operand
+    is_whole: bool
+
+
 @dataclass
 class Elements:
     """What a list that begins empty holds.
@@ -200,9 +209,7 @@ class Context:
     matched: dict[ast.match_case, Type] = field(default_factory=dict)
     updated: tuple[str, ...] = ()
     lent: dict[ast.Call, Mapping[str, ast.expr]] = field(default_factory=dict)
-    updated_parts: dict[ast.Call, list[tuple[ast.expr, Operand]]] = field(
-        default_factory=dict
-    )
+    updated_parts: dict[ast.Call, list[UpdatedPart]] = field(default_factory=dict)
 
     @cached_property
     def assigned(self) -> Assigned:

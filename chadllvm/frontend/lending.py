@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from chadllvm.errors import update_errors
-from chadllvm.frontend.context import Callees, Context
+from chadllvm.frontend.context import Callees, Context, UpdatedPart
 from chadllvm.frontend.delayed import delayed, force, succeed
 from chadllvm.frontend.local import LocalFunction
 from chadllvm.frontend.signature import Parameter
@@ -74,6 +74,8 @@ def lent(
     if not isinstance(node, Updating) and not new.issuperset(names):
         return found
     for name in names:
+        if name in updates.reassigned:
+            continue
         if name not in updates.objects:
             found[name] = _lent(cx, given[name], values[name])
         elif name not in new:
@@ -127,7 +129,8 @@ def result_of_call(
     for name, part in zip(ordered, parts, strict=True):
         if name not in given:
             raise update_errors.not_lendable(cx.span(node))
-        cx.updated_parts[node].append((given[name], part))
+        updated = UpdatedPart(given[name], part, name in own.reassigned)
+        cx.updated_parts[node].append(updated)
     return component(b, out, len(names)) if own.has_result else b.one(NONE_VALUE)
 
 

@@ -10,6 +10,11 @@
         out[i] = v                     →       out[i] = v
     put(0, x)                              put(0, x, out=out)
 
+    def add(v):                            def add(v, *, total):
+        nonlocal total                         total += v
+        total += v                 →       total = add(x, total=total)
+    add(x)
+
 A local function holds what the variables around it were when it was made, and may not
 change them. Python looks at them when the function runs; so does one that is given them
 then (this is known as lambda lifting). It is done where all uses of a function are
@@ -24,7 +29,7 @@ from dataclasses import dataclass, field
 
 from chadllvm.errors.update_errors import CHANGING
 from chadllvm.frontend.free import assigned, read_around
-from chadllvm.frontend.surface import CHANGING_SETS, base, target_names
+from chadllvm.frontend.surface import CHANGING_SETS, KEEPING, base, target_names
 
 _LOOPS = (ast.For, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -37,24 +42,33 @@ class Lifted(ast.arg):
     """A parameter for a variable of the function around."""
 
 
+class Reassigned(Lifted):
+    """One that is another value then: `nonlocal`, or a list or a set that changes."""
+
+
 @dataclass
 class _Local:
-    """A local function: what it reads of the variables around, which it updates, and
-    the others that it calls; `given` are the variables that become arguments.
+    """A local function: what it reads of the variables around, which it updates, which
+    are `nonlocal`, and the others that it calls.
 
-    It stands behind the line `begin`, or in a loop that begins there.
+    Variables that are `given` become arguments. It stands behind the line `begin`, or
+    in a loop that begins there.
     """
 
     definition: _Definition
     begin: int
     reads: set[str]
     updates: set[str]
+    outer: set[str]
     calls: set[str]
     given: set[str] = field(default_factory=set)
 
 
 def lift(definition: ast.FunctionDef) -> None:
     """Rewrite the local functions of a definition in place, and their calls."""
+    for _, inner, _ in _definitions(definition):
+        if isinstance(inner, ast.FunctionDef):
+            lift(inner)
     found = _locals(definition)
     while found:
         _settle(definition, found)
@@ -65,8 +79,11 @@ def lift(definition: ast.FunctionDef) -> None:
     for local in found.values():
         args = local.definition.args
         for name in sorted(local.given):
-            args.kwonlyargs.append(ast.copy_location(Lifted(name), local.definition))
+            param = Reassigned(name) if name in local.outer else Lifted(name)
+            args.kwonlyargs.append(ast.copy_location(param, local.definition))
             args.kw_defaults.append(None)
+        if local.outer:
+            _WithoutNonlocal().visit(local.definition)
     for node in ast.walk(definition) if found else ():
         match node:
             case ast.Call(ast.Name(called)) if called in found:
@@ -74,6 +91,17 @@ def lift(definition: ast.FunctionDef) -> None:
                     value = ast.copy_location(ast.Name(name, ast.Load()), node)
                     keyword = ast.keyword(name, value)
                     node.keywords.append(ast.copy_location(keyword, node))
+
+
+class _WithoutNonlocal(ast.NodeTransformer):
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> ast.stmt:
+        return ast.copy_location(ast.Pass(), node)
+
+
+def is_reassigned(definition: ast.FunctionDef, name: str) -> bool:
+    """Whether a name is a parameter whose value the caller takes back as a whole."""
+    params = definition.args.kwonlyargs
+    return any(isinstance(a, Reassigned) and a.arg == name for a in params)
 
 
 def _locals(definition: ast.FunctionDef) -> dict[str, _Local]:
@@ -86,12 +114,15 @@ def _locals(definition: ast.FunctionDef) -> dict[str, _Local]:
     found: dict[str, _Local] = {}
     for name, node, loop in _definitions(definition):
         is_special = any(map(_is_special, ast.walk(node)))
+        outer = {n for inner in _own(node) for n in _nonlocal(inner)}
         if times[name] == 1 and not is_special and name not in _params(definition):
-            reads = read_around(node) & names
-            updates = {n for inner in _own(node) for n in _updated(inner)} & reads
+            reads = read_around(node) & names | outer
+            outer |= {n for inner in _own(node) for n in _resized(inner)} & reads
+            updated = {n for inner in _own(node) for n in _updated(inner)}
+            updates = updated & reads | outer
             called = {n for inner in ast.walk(node) for n in _called(inner)}
             begin = node.lineno if loop is None else loop.lineno
-            found[name] = _Local(node, begin, reads, updates, called)
+            found[name] = _Local(node, begin, reads, updates, outer, called)
     return found
 
 
@@ -109,9 +140,11 @@ def _settle(definition: ast.FunctionDef, found: Mapping[str, _Local]) -> None:
     while grows:
         grows = False
         for local in found.values():
-            for other in local.calls & found.keys():
-                grows |= not found[other].given <= local.given
-                local.given |= found[other].given
+            for other in map(found.__getitem__, local.calls & found.keys()):
+                grows |= not other.given <= local.given
+                grows |= not other.outer <= local.outer
+                local.given |= other.given
+                local.outer |= other.outer
 
 
 def _is_called_only(
@@ -119,7 +152,8 @@ def _is_called_only(
 ) -> bool:
     """Whether a function is given something, in calls that can give it."""
     given = found[name].given
-    if not given or not given.isdisjoint(_names(found[name].definition)):
+    own = _names(found[name].definition) - found[name].outer
+    if not given or not given.isdisjoint(own):
         return False
     bodies = {id(local.definition) for local in found.values()}
     stack: list[tuple[ast.AST, bool]] = [(s, True) for s in definition.body]
@@ -222,8 +256,23 @@ def _updated(node: ast.AST) -> list[str]:
 _CHANGING = (*CHANGING, *CHANGING_SETS)
 
 
+def _resized(node: ast.AST) -> list[str]:
+    """The name of a list or a set that a node makes longer or shorter."""
+    match node:
+        case ast.Call(ast.Attribute(ast.Name(name), method)):
+            return [name] if method in _CHANGING and method not in KEEPING else []
+        case ast.Delete([ast.Subscript(ast.Name(name))]):
+            return [name]
+        case _:
+            return []
+
+
+def _nonlocal(node: ast.AST) -> list[str]:
+    return node.names if isinstance(node, ast.Nonlocal) else []
+
+
 def _is_special(node: ast.AST) -> bool:
-    return isinstance(node, ast.Nonlocal | ast.Global | ast.Yield | ast.YieldFrom)
+    return isinstance(node, ast.Global | ast.Yield | ast.YieldFrom)
 
 
 def _called(node: ast.AST) -> list[str]:

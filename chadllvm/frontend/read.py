@@ -271,7 +271,9 @@ class _Reader:
         """A statement without the calls in it that change something, and these."""
         if not self._has_changes:
             return [], node
-        first = CalledFirst(self._names_changed, partial(self._called, node))
+        first = CalledFirst(
+            self._names_changed, self._names_assigned, partial(self._called, node)
+        )
         new = first.statement(node)
         return first.made, new
 
@@ -283,6 +285,12 @@ class _Reader:
         parts = self._updated(node, perhaps=perhaps)
         names = [name.id for part in parts if (name := base(part)) is not None]
         return names if parts else None
+
+    def _names_assigned(self, node: ast.expr) -> set[str]:
+        """The variables that a call of a local function assigns."""
+        if not isinstance(node, ast.Call):
+            return set()
+        return self.analysis.reassigned(self.source, node)
 
     def _called(
         self, node: ast.stmt, call: ast.expr, result: ast.Name

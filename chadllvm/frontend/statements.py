@@ -284,15 +284,15 @@ def _update_arguments(cx: Context, node: Updating) -> None:
     if node.result is not None:
         bind_target(cx, node.result, value, since)
     updated = cx.updated_parts.pop(node, [])
-    names = {name.id for part, _ in updated if (name := base(part))}
-    for part, new in updated:
+    names = {name.id for part, *_ in updated if (name := base(part))}
+    for part, new, is_whole in updated:
         if base(part) is None:
             continue  # An object that was made for the call.
         if isinstance(part, ast.Subscript):
             if names & free_names(part.slice):
                 raise update_errors.moving_part(cx.span(part))
             _assign_part(cx, part, cx.settled(part, new))
-        elif isinstance(part, ast.Name) and isinstance(new.type, Product):
+        elif is_whole or isinstance(new.type, Product):
             bind_target(cx, part, new, since)
         else:
             assert isinstance(part, ast.Name) and isinstance(new, Var)

@@ -420,6 +420,8 @@ class _Program:
         except CompileError:
             return False  # It is read again for the result, and the mistake noted then.
         own, updated = self.updates(key[0]), self._updated(key, statics)
+        if own.reassigned:
+            return False  # A variable may have another type then.
         if not updated or own.has_result:
             if not isinstance(declared, CLOSED):
                 return False

@@ -32,7 +32,7 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from chadllvm.frontend.assigned import Assigned, part_around, part_of
-from chadllvm.frontend.lifted import Lifted
+from chadllvm.frontend.lifted import Lifted, Reassigned
 from chadllvm.frontend.method_names import methods_named
 from chadllvm.frontend.records import is_record
 from chadllvm.frontend.scope import NotStatic, Surroundings, is_library
@@ -61,7 +61,8 @@ class Updates:
 
     It may have been `told` which; `bound` are those that it writes to, or is told to
     update, and assigns as a whole. It `acts` if it prints or raises, or calls what
-    does. Of `objects` it assigns fields or entries.
+    does. Of `objects` it assigns fields or entries; `reassigned` are variables around
+    it that it assigns as a whole.
     """
 
     names: tuple[str, ...] = ()
@@ -70,9 +71,12 @@ class Updates:
     bound: frozenset[str] = frozenset()
     acts: bool = False
     objects: frozenset[str] = frozenset()
+    reassigned: frozenset[str] = frozenset()
 
     def has(self, name: str, ty: Type) -> bool:
         """Whether an argument of this type is updated for a parameter of this name."""
+        if name in self.reassigned:
+            return True
         if isinstance(ty, Product):
             return name in self.objects and isinstance(ty.names, RecordNames)
         return name in self.names and is_updatable(ty)
@@ -129,7 +133,7 @@ class _Facts:
     """What a definition says: `writes` are the names of arrays that it writes to, and
     `assigns` those of what it assigns fields or entries of. Its arguments may be
     `foreign`: Python's, or those of a function with rules. `lifted` are the parameters
-    for variables around."""
+    for variables around, `reassigned` those of them that are `nonlocal`."""
 
     params: tuple[str, ...]
     told: tuple[str, ...] | None
@@ -141,6 +145,7 @@ class _Facts:
     acts: bool = False
     foreign: bool = False
     lifted: frozenset[str] = frozenset()
+    reassigned: frozenset[str] = frozenset()
 
     def updates(self, known: Callable[[ast.FunctionDef], Updates]) -> Updates:
         acts = self.acts or any(known(c.definition).acts for c in self.calls)
@@ -163,14 +168,15 @@ class _Facts:
             for name in known(call.definition).names
             if name in call.given
         }
+        outer = self.reassigned
         found = (written | self.writes) - self.bound
         if self.has_result:
             found &= self.lifted
-        names = tuple([p for p in self.params if p in found | objects])
+        names = tuple([p for p in self.params if p in found | objects | outer])
         if self.has_result:
-            return Updates(names, acts=acts, objects=objects)
-        lost = frozenset(self.writes.intersection(self.params) & self.bound)
-        return Updates(names, False, bound=lost, acts=acts, objects=objects)
+            return Updates(names, acts=acts, objects=objects, reassigned=outer)
+        lost = frozenset(self.writes.intersection(self.params) & self.bound - outer)
+        return Updates(names, False, None, lost, acts, objects, outer)
 
 
 class _Callee(NamedTuple):
@@ -242,6 +248,11 @@ class Analysis:
         is_parameter = isinstance(call.func, ast.Name) and call.func.id in own
         if perhaps and is_parameter and not callees:
             yield from _all_arguments(call)
+
+    def reassigned(self, source: Source, call: ast.Call) -> set[str]:
+        """The variables around local functions that a call assigns as a whole."""
+        callees = self._callees(source, call.func)
+        return {n for c in callees for n in self.of(c.source).reassigned}
 
     def changed(self, source: Source, call: ast.Call) -> list[ast.expr]:
         """The arguments of a call of which fields or entries are assigned."""
@@ -330,9 +341,8 @@ class Analysis:
             bound={name for node in nodes for name in _bindings(node)},
             writes={name for node in nodes for name in _writes(node)},
             assigns={name for node in nodes for name in _assigns(node, local)},
-            lifted=frozenset(
-                a.arg for a in definition.args.kwonlyargs if isinstance(a, Lifted)
-            ),
+            lifted=_kept(definition, Lifted),
+            reassigned=_kept(definition, Reassigned),
             foreign=is_ruled or (not source.is_local and function is self._entry),
         )
         callees: list[Source] = []
@@ -452,6 +462,12 @@ _library = Analysis({})
 def _params(definition: ast.FunctionDef) -> tuple[str, ...]:
     args = definition.args
     return tuple([a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)])
+
+
+def _kept(definition: ast.FunctionDef, kind: type[Lifted]) -> frozenset[str]:
+    """The parameters of a kind that stand for variables around."""
+    params = definition.args.kwonlyargs
+    return frozenset(a.arg for a in params if isinstance(a, kind))
 
 
 def _bound_arguments(params: Iterable[str], call: ast.Call) -> dict[str, ast.expr]:

@@ -156,7 +156,173 @@ def passed_on(v: cl.f64[:]) -> float:
     return sum(map(scaled, v)) + scaled(2.0)
 
 
+def outer_numbers(v: cl.f64[:]) -> float:
+    total, count = 0, 0
+
+    def add(t):
+        nonlocal total, count
+        total += t
+        count += 1
+        return total
+
+    result = 0.0
+    for x in v:
+        result += add(x * x) * 2.0
+        result -= add(x)
+        add(1.0)
+    return result * count + total
+
+
+def outer_in_recursion(v: cl.f64[:]) -> float:
+    count = 0
+
+    def walk(k):
+        nonlocal count
+        count += 1
+        if k < 2:
+            return v[k]
+        return walk(k - 1) * v[0] + walk(k - 2)
+
+    return walk(4) * count + count
+
+
+def outer_in_a_choice(v: cl.f64[:]) -> float:
+    count = 0
+
+    def walk(k):
+        nonlocal count
+        count += 1
+        return v[k] if k < 2 else walk(k - 1) * v[0] + walk(k - 2)
+
+    total = walk(4) if v[0] > 0.0 else 1.0
+    total += walk(3) * 2.0 if v[1] < 0.0 else v[2]
+    return total * count
+
+
+def outer_without_result(v: cl.f64[:]) -> float:
+    total, deepest = 0, 0
+
+    def walk(k, depth):
+        nonlocal total, deepest
+        deepest = max(deepest, depth)
+        if k < len(v):
+            total += v[k] * depth
+            walk(2 * k + 1, depth + 1)
+            walk(2 * k + 2, depth + 1)
+
+    walk(0, 1)
+    return total * deepest
+
+
+def outer_array(v: cl.f64[:]) -> float:
+    part, last = v * 1.0, None
+
+    def halve():
+        nonlocal part, last
+        last = part[0] if last is None else last * 2.0
+        part = part[: len(part) // 2 + 1] * 2.0
+
+    halve()
+    halve()
+    return np.sum(part) * len(part) + (0.0 if last is None else last)
+
+
+def outer_by_another(v: cl.f64[:]) -> float:
+    count, rate = 0, v[0]
+
+    def inner(t):
+        nonlocal count
+        count += 1
+        return t * count * rate
+
+    def outer(t):
+        return inner(t) + inner(2.0 * t)
+
+    total = outer(v[1])
+    rate = 0.5
+    return total * outer(v[2]) + count
+
+
+def exchanged(v: cl.f64[:]) -> float:
+    a, b = v[0], v[1]
+
+    def swap():
+        nonlocal a, b
+        a, b = b, a
+
+    for _ in range(3):
+        swap()
+        a *= 2.0
+    return a - b
+
+
+def grown(v: cl.f64[:]) -> float:
+    visited, seen = np.zeros(len(v), dtype=bool), {0}
+    order: list[int] = []
+
+    def visit(i):
+        visited[i] = True
+        order.append(i)
+        seen.add(i % 2)
+        for j in (2 * i + 1, 2 * i + 2):
+            if j < len(v) and not visited[j]:
+                visit(j)
+
+    visit(0)
+    return sum(v[i] * k for k, i in enumerate(order)) * len(seen)
+
+
+def shortened(v: cl.f64[:]) -> float:
+    items = [x for x in v]
+
+    def take():
+        last = items.pop()
+        return last * len(items)
+
+    return take() + take() * 2.0 + sum(items)
+
+
+def nested(v: cl.f64[:]) -> float:
+    def outer(y):
+        total = 0.0
+
+        def inner(z):
+            nonlocal total
+            total += z * y
+
+        inner(v[0])
+        inner(v[1])
+        return total
+
+    return outer(v[2]) + outer(v[3])
+
+
+def objects(v: cl.f64[:]) -> float:
+    state, table = {"x": v[0], "n": 1.0}, np.zeros((2, 2))
+
+    def step(x, i):
+        nonlocal state
+        state["x"] += x
+        state = {"x": state["x"] * 0.5, "n": state["n"] + 1.0}
+        table[i % 2] += state["x"]
+
+    for i, x in enumerate(v):
+        step(x, i)
+    return state["x"] * state["n"] + np.sum(table[0] * table[1])
+
+
 ALL = [
+    grown,
+    shortened,
+    nested,
+    objects,
+    outer_numbers,
+    outer_in_recursion,
+    outer_in_a_choice,
+    outer_without_result,
+    outer_array,
+    outer_by_another,
+    exchanged,
     assigned_behind,
     updated_behind,
     updates,
@@ -207,7 +373,7 @@ def test_what_is_not_only_called_is_refused(program: Program) -> None:
         cl.jit(program)(V)
 
 
-def outer_variable(v: cl.f64[:]) -> float:
+def passed_with_outer(v: cl.f64[:]) -> float:
     total = 0.0
 
     def add(t):
@@ -215,9 +381,67 @@ def outer_variable(v: cl.f64[:]) -> float:
         total += t
         return total
 
-    return add(v[0])
+    return sum(map(add, v))
 
 
-def test_nonlocal_is_refused() -> None:
+def test_nonlocal_of_what_is_passed_is_refused() -> None:
     with pytest.raises(cl.CompileError, match="CL0211"):
-        cl.jit(outer_variable)(V)
+        cl.jit(passed_with_outer)(V)
+
+
+def read_before(v: cl.f64[:]) -> float:
+    total = 0.0
+
+    def add(t):
+        nonlocal total
+        total += t
+        return total
+
+    return total + add(v[0])
+
+
+def read_by_another_before(v: cl.f64[:]) -> float:
+    total = 0.0
+
+    def add(t):
+        nonlocal total
+        total += t
+        return total
+
+    def twice(t):
+        return t * total
+
+    return twice(2.0) + add(v[0])
+
+
+def added_to(v: cl.f64[:]) -> float:
+    total = 1.0
+
+    def add(t):
+        nonlocal total
+        total += t
+        return total
+
+    total += add(v[0])
+    return total
+
+
+def in_a_test(v: cl.f64[:]) -> float:
+    count = 0
+
+    def more():
+        nonlocal count
+        count += 1
+        return count < 5
+
+    while more():
+        pass
+    return v[count - 1]
+
+
+@pytest.mark.parametrize(
+    "program", [read_before, read_by_another_before, added_to, in_a_test]
+)
+def test_what_is_read_before_it_is_assigned_is_refused(program: Program) -> None:
+    with pytest.raises(cl.CompileError, match="CL0822"):
+        cl.jit(program)(V)

@@ -209,3 +209,31 @@ def solved_in_a_chosen_function(a: cl.f64[:], m: cl.f64[:, :]) -> float:
         total += f(np.sum(np.sqrt(np.sum(m * m, axis=0))))
         total += f(sum(np.any(m > 1.0, axis=0)))
     return total
+
+
+@case(np.array([0.3, 0.7, 1.1, 0.4, 0.9]), 3)
+@case(np.array([0.5]), 0)
+@cl.jit
+def functions_with_state(x: cl.f64[:], n: int) -> float:
+    """Local functions see, update and assign what is around them."""
+    memo, calls, total = np.full(len(x), -1.0), 0, 0.0
+    taken: list[float] = []
+
+    def product(k):
+        nonlocal calls
+        calls += 1
+        if memo[k] < 0.0:
+            taken.append(x[k] * calls)
+            memo[k] = x[k] * rate
+        return memo[k]
+
+    def deeper(k):
+        nonlocal calls
+        calls += k
+        return x[0] if k == 0 else x[k] * rate + deeper(k - 1)
+
+    for k in range(n + 1):
+        rate = 0.5 * (k + 1)
+        total += product(k) * rate + product(k // 2)
+        total += deeper(k)
+    return total + sum(taken) * calls

@@ -140,6 +140,9 @@ def function_of_what_changes(w: Writer) -> None:
     w.line(f"{array} = ({w.expr('vec')}).copy()")
     w.line(f"{rate}, {total} = {w.expr('float')}, 0.0")
     w.line(f"def {name}({i}, {t}):")
+    if w.chance(0.4):
+        w.line(f"    nonlocal {rate}")
+        w.line(f"    {rate} = 0.5 * {rate} + math.cos({t})")
     w.line(f"    {array}[{i} % len({array})] {w.pick('=', '+=')} 0.5 * {t} * {rate}")
     has_result = w.chance(0.5)
     if has_result:
