@@ -34,7 +34,6 @@ from chadllvm.frontend.surface import CHANGING_SETS, KEEPING, base, target_names
 _LOOPS = (ast.For, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
-
 _Definition = ast.FunctionDef | ast.Lambda
 
 
@@ -48,8 +47,8 @@ class Reassigned(Lifted):
 
 @dataclass
 class _Local:
-    """A local function: what it reads of the variables around, which it updates, which
-    are `nonlocal`, and the others that it calls.
+    """A local function: its `own` names, what it reads of the variables around, which
+    of them it updates, which are others then, and the functions that it calls.
 
     Variables that are `given` become arguments. It stands behind the line `begin`, or
     in a loop that begins there.
@@ -57,6 +56,7 @@ class _Local:
 
     definition: _Definition
     begin: int
+    own: set[str]
     reads: set[str]
     updates: set[str]
     outer: set[str]
@@ -86,11 +86,11 @@ def lift(definition: ast.FunctionDef) -> None:
             _WithoutNonlocal().visit(local.definition)
     for node in ast.walk(definition) if found else ():
         match node:
-            case ast.Call(ast.Name(called)) if called in found:
+            case ast.Call(ast.Name(called), _, keywords) if called in found:
                 for name in sorted(found[called].given):
                     value = ast.copy_location(ast.Name(name, ast.Load()), node)
                     keyword = ast.keyword(name, value)
-                    node.keywords.append(ast.copy_location(keyword, node))
+                    keywords.append(ast.copy_location(keyword, node))
 
 
 class _WithoutNonlocal(ast.NodeTransformer):
@@ -106,24 +106,34 @@ def is_reassigned(definition: ast.FunctionDef, name: str) -> bool:
 
 def _locals(definition: ast.FunctionDef) -> dict[str, _Local]:
     """The functions that are defined in one, each once."""
+    definitions, found = [*_definitions(definition)], dict[str, _Local]()
+    if not definitions:
+        return found
     names = _names(definition)
-    times: dict[str, int] = {}
-    for node in _own(definition):
-        for name in _bound(node):
-            times[name] = times.get(name, 0) + 1
-    found: dict[str, _Local] = {}
-    for name, node, loop in _definitions(definition):
-        is_special = any(map(_is_special, ast.walk(node)))
-        outer = {n for inner in _own(node) for n in _nonlocal(inner)}
-        if times[name] == 1 and not is_special and name not in _params(definition):
-            reads = read_around(node) & names | outer
-            outer |= {n for inner in _own(node) for n in _resized(inner)} & reads
-            updated = {n for inner in _own(node) for n in _updated(inner)}
-            updates = updated & reads | outer
-            called = {n for inner in ast.walk(node) for n in _called(inner)}
-            begin = node.lineno if loop is None else loop.lineno
-            found[name] = _Local(node, begin, reads, updates, outer, called)
+    bound = [name for node in _own(definition) for name in _bound(node)]
+    for name, node, loop in definitions:
+        if bound.count(name) == 1 and name not in _params(definition):
+            local = _local(node, loop or node, names)
+            if local is not None:
+                found[name] = local
     return found
+
+
+def _local(
+    node: _Definition, begin: ast.stmt | _Definition, names: set[str]
+) -> _Local | None:
+    """A function in one with these names, if it is none of another kind."""
+    own = [*_own(node)]
+    assigned = {name for inner in own for name in _nonlocal(inner)}
+    inside = {name for inner in ast.walk(node) for name in _nonlocal(inner)}
+    if any(map(_is_special, ast.walk(node))) or not inside <= assigned & names:
+        return None
+    reads = read_around(node) & names | assigned
+    outer = {name for inner in own for name in _resized(inner)} & reads | assigned
+    updates = {name for inner in own for name in _updated(inner)} & reads | outer
+    calls = {name for inner in ast.walk(node) for name in _called(inner)}
+    kept = _names(node) - assigned
+    return _Local(node, begin.lineno, kept, reads, updates, outer, calls)
 
 
 def _settle(definition: ast.FunctionDef, found: Mapping[str, _Local]) -> None:
@@ -131,7 +141,7 @@ def _settle(definition: ast.FunctionDef, found: Mapping[str, _Local]) -> None:
     changed = {name for local in found.values() for name in local.updates}
     last: dict[str, int] = {}
     for node in _own(definition):
-        for name in (*_bound(node), *_updated(node)):
+        for name in (*_bound(node), *_updated(node), *_resized(node)):
             last[name] = max(last.get(name, 0), getattr(node, "lineno", 0))
     for local in found.values():
         later = {n for n, line in last.items() if line > local.begin}
@@ -152,8 +162,7 @@ def _is_called_only(
 ) -> bool:
     """Whether a function is given something, in calls that can give it."""
     given = found[name].given
-    own = _names(found[name].definition) - found[name].outer
-    if not given or not given.isdisjoint(own):
+    if not given or not given.isdisjoint(found[name].own):
         return False
     bodies = {id(local.definition) for local in found.values()}
     stack: list[tuple[ast.AST, bool]] = [(s, True) for s in definition.body]

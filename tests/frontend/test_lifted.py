@@ -311,7 +311,64 @@ def objects(v: cl.f64[:]) -> float:
     return state["x"] * state["n"] + np.sum(table[0] * table[1])
 
 
+def by_a_lambda(v: cl.f64[:]) -> float:
+    rate, items = 1.0, [x for x in v]
+    scaled = lambda t: t * rate + items[-1]  # noqa: E731
+    shifted = lambda t: scaled(t) + len(items)  # noqa: E731
+    total = shifted(v[0])
+    rate = 3.0
+    del items[-1]
+    return total + shifted(v[1]) + scaled(2.0)
+
+
+def by_each_other(v: cl.f64[:]) -> float:
+    total = 0.0
+
+    def even(k):
+        nonlocal total
+        total += v[k]
+        return True if k == 0 else odd(k - 1)
+
+    def odd(k):
+        nonlocal total
+        total *= 2.0
+        return False if k == 0 else even(k - 1)
+
+    result = even(4)
+    return total + result
+
+
+def in_loops(v: cl.f64[:]) -> float:
+    total = 0.0
+    for k in range(3):
+
+        def add(x):
+            nonlocal total
+            total += x * k  # noqa: B023
+
+        add(v[k])
+        add(1.0)
+    return total
+
+
+def annotated(v: cl.f64[:]) -> float:
+    out, count = np.zeros(3), 0
+
+    def put(i: int, x: float) -> None:
+        nonlocal count
+        out[i] = x
+        count += 1
+
+    put(0, v[0])
+    put(i=2, x=v[1])
+    return np.sum(out) * count
+
+
 ALL = [
+    by_a_lambda,
+    by_each_other,
+    in_loops,
+    annotated,
     grown,
     shortened,
     nested,
@@ -444,4 +501,39 @@ def in_a_test(v: cl.f64[:]) -> float:
 )
 def test_what_is_read_before_it_is_assigned_is_refused(program: Program) -> None:
     with pytest.raises(cl.CompileError, match="CL0822"):
+        cl.jit(program)(V)
+
+
+def of_the_same_name(v: cl.f64[:]) -> float:
+    count = 1.0
+
+    def more():
+        nonlocal count
+        count += v[0]
+
+    def other():
+        count = 5.0
+        more()
+        return count
+
+    return other() * 10.0 + count
+
+
+def two_functions_around(v: cl.f64[:]) -> float:
+    total = 0.0
+
+    def outer(x):
+        def inner(y):
+            nonlocal total
+            total += y
+
+        inner(x)
+        return total
+
+    return outer(v[0]) + total
+
+
+@pytest.mark.parametrize("program", [of_the_same_name, two_functions_around])
+def test_variables_that_cannot_be_given(program: Program) -> None:
+    with pytest.raises(cl.CompileError):
         cl.jit(program)(V)
