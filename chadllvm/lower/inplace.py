@@ -46,6 +46,7 @@ from chadllvm.ir.term import (
     nested,
 )
 from chadllvm.ir.types import Array, Box, Scalar
+from chadllvm.lower.handed_back import HandedBack
 from chadllvm.lower.handing import (
     Found,
     Loop,
@@ -94,6 +95,8 @@ class InPlace:
     of loops that are not in place, whose initial value nobody needs when the first step
     has made the next one; `lent`: those of them whose buffer the steps write to.
     `twins`: results of branches to copy, so that updates need not (`twins.py`).
+    `handed_back`: the results of recursions that are in the buffers of parameters;
+    `apart`: the functions of those for which that was supposed and is not so.
     """
 
     taken: frozenset[Binding] = frozenset()
@@ -106,6 +109,8 @@ class InPlace:
     spent: frozenset[Var] = frozenset()
     lent: frozenset[Var] = frozenset()
     twins: frozenset[Twin] = frozenset()
+    handed_back: HandedBack = field(default_factory=dict)
+    apart: frozenset[Var] = frozenset()
     # For what is copied instead (an update, a contribution, a state): why.
     refused: Mapping[Binding | Var, Reason] = field(default_factory=dict)
 
@@ -136,11 +141,13 @@ class _Found:
 class _Calls:
     """What a walk over the body of a recursion has found, of the parameters by their
     positions: those that boxes may refer to, those that calls want to write to, and
-    those that no call inside needs any more when it gives them."""
+    those that no call inside needs any more when it gives them. `is_back`: the results
+    that should be in the buffers of parameters are."""
 
     kept: frozenset[int]
     asked: frozenset[int]
     given: frozenset[int]
+    is_back: bool
 
 
 @dataclass(eq=False, slots=True)
@@ -153,11 +160,15 @@ class _Frame:
     position: int = 0
 
 
-def in_place(function: Function, unlent: Set[Var] = frozenset()) -> InPlace:
-    """What may be written in place in a function; `unlent` are not lent."""
+def in_place(
+    function: Function, unlent: Set[Var] = frozenset(), back: HandedBack | None = None
+) -> InPlace:
+    """What may be written in place in a function; `unlent` are not lent, and results of
+    recursions are supposed to be in the buffers that they are handed `back` in."""
+    back = back or {}
     if not _has_candidates(function.body):
-        return InPlace()
-    walk = _Walk(unlent)
+        return InPlace(apart=frozenset(back))
+    walk = _Walk(unlent, back)
     for param in function.params:
         walk.bind(param, frozenset([walk.origin(None, ARGUMENT)]))
     walk.block(function.body, Loop())
@@ -172,6 +183,8 @@ def in_place(function: Function, unlent: Set[Var] = frozenset()) -> InPlace:
         frozenset(walk.spent),
         frozenset(walk.lent),
         frozenset(walk.asked_twins),
+        back,
+        frozenset(walk.apart),
         walk.refused,
     )
 
@@ -194,8 +207,8 @@ def _has_candidates(block: Block) -> bool:
 class _Walk(Names):
     """Walks blocks in order and decides at each place."""
 
-    def __init__(self, unlent: Set[Var]) -> None:
-        self.unlent = unlent
+    def __init__(self, unlent: Set[Var], back: HandedBack) -> None:
+        self.unlent, self.back = unlent, back
         super().__init__()
         self.frames: list[_Frame] = []
         # Cells that nothing was added to yet.
@@ -205,6 +218,8 @@ class _Walk(Names):
         # to, and those that calls do not need any more when they give them.
         self.keeping: dict[Var, frozenset[int]] = {}
         self.given: dict[Var, set[int]] = {}
+        # The recursions whose results are not in the buffers they should be in.
+        self.apart: set[Var] = set()
         self.states: set[Var] = set()
         self.turning: set[Var] = set()
         self.renewed: set[Var] = set()
@@ -303,7 +318,7 @@ class _Walk(Names):
             case Call(Var() as function, args) if function in self.keeping:
                 self._keep(args[k] for k in self.keeping[function])
                 self._give(function, args, loop)
-                self._new(binding.vars, loop)
+                self._returned(binding.vars, function, args, loop)
             case Apply(Iterate()) as node:
                 self._iterate(binding, node, loop)
             case If() as node:
@@ -361,7 +376,21 @@ class _Walk(Names):
             wanted = (wanted & found.given) - (found.kept - kept)
         self.wanted |= self._of_all(node.args[k] for k in given)
         self._keep(node.args[k] for k in kept)
-        self._new(binding.vars, loop)
+        itself = node.bodies[0].params[0]
+        if not (found.is_back and given.issuperset(self.back.get(itself, {}).values())):
+            self.apart.add(itself)
+        self._returned(binding.vars, itself, node.args, loop)
+
+    def _returned(
+        self, results: Sequence[Var], function: Var, args: Sequence[Operand], loop: Loop
+    ) -> None:
+        """What a call gives: new arrays, or what it was given, updated."""
+        back = self.back.get(function, {})
+        for k, var in enumerate(results):
+            if k in back:
+                self._name(var, args[back[k]])
+            else:
+                self._new([var], loop)
 
     def _calls(self, node: Apply, kept: Set[int], given: Set[int]) -> _Calls:
         """Walk the body of a recursion; its calls keep these parameters, and may write
@@ -375,6 +404,12 @@ class _Walk(Names):
             buffers.append(self.origin(inner if k in given else None, OUTSIDE))
             self.bind(param, frozenset(buffers[-1:]))
         self.block(body.body, inner)
+        back = self.back.get(itself, {})
+        is_back = all(
+            self._of(body.body.results[k]) == {buffers[p]}
+            and buffers[p] not in self.resized
+            for k, p in back.items()
+        )
         numbers = {
             k
             for k, param in enumerate(params)
@@ -384,6 +419,7 @@ class _Walk(Names):
             frozenset(k for k, buffer in enumerate(buffers) if buffer.what == KEPT),
             frozenset(k for k in numbers if buffers[k] in self.asked) - kept,
             frozenset(self.given[itself]),
+            is_back,
         )
 
     def _give(self, function: Var, args: Sequence[Operand], loop: Loop) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.term import Apply, Binding, Close, Function, Open, Var
+from chadllvm.lower.handed_back import handed_back
 from chadllvm.lower.inplace import InPlace, in_place
 from chadllvm.lower.memory import Lifetimes, lifetimes
 from chadllvm.lower.returned import returned
@@ -24,9 +25,14 @@ def lives(function: Function) -> tuple[Function, list[Var], Lifetimes]:
     """The function, perhaps with some copies more, the results that are made for the
     caller, and how long all arrays live."""
     unlent: set[Var] = set()
-    function, calls = returned(function)
+    written, back = function, handed_back(function.body)
+    function, calls = returned(written, back)
     while True:
-        found = in_place(function, unlent)
+        found = in_place(function, unlent, back)
+        if found.apart:
+            back = {f: at for f, at in back.items() if f not in found.apart}
+            function, calls = returned(written, back)
+            continue
         if found.twins:
             function = apart(function, found.twins)
             continue

@@ -172,7 +172,7 @@ def _binding(binding: Binding, scope: Scope, found: Lifetimes) -> None:
         case Apply(_, _, (body,)) as node:
             _loop(node, body, binding, lives, found, scope)
         case Call(Var() as function, args) if function in found.recursions:
-            _call(function, args, found)
+            _call(function, args, lives, found)
         case Apply() | Const() | Open() | One():
             return
         case Lambda() | Tuple() | Proj() | Inject() | Case() | Call():
@@ -238,7 +238,10 @@ def _recursion(
     finals, _, outputs = op.parts(lives, op.plain(body))
     results = body.body.results
     demands = [Life(scope, life.contents) for life in finals]
-    arrays = [k for k, r in enumerate(results) if isinstance(r.type, Array)]
+    back = found.in_place.handed_back.get(itself, {})
+    arrays = [
+        k for k, r in enumerate(results) if isinstance(r.type, Array) and k not in back
+    ]
     for k in found.direct.get(itself, ()):
         wanted = Scope(outer, outer.depth, into(arrays.index(k)))
         demands[k] = Life(wanted, wanted)
@@ -248,13 +251,17 @@ def _recursion(
     while known != (new := [found.life(p, scope) for p in params]):
         known = new
         _block(body.body, scope, demands, found)
-    _call(itself, node.args, found)
+    _call(itself, node.args, lives, found)
 
 
-def _call(function: Var, args: Sequence[Operand], found: Lifetimes) -> None:
+def _call(
+    function: Var, args: Sequence[Operand], lives: Sequence[Life], found: Lifetimes
+) -> None:
     params, scope = found.recursions[function]
     for param, arg in zip(params, args, strict=True):
         found.need(arg, found.life(param, scope))
+    for k, at in found.in_place.handed_back.get(function, {}).items():
+        found.need(args[at], lives[k])
 
 
 def _final_states(

@@ -51,6 +51,8 @@ class Recursion:
         # What stands for the parameters, and the roots of the results.
         self.reps: list[Rep] = []
         self.roots: dict[int, int] = {}
+        # The results that are in the buffers of parameters.
+        self.back = lowering.in_place.handed_back.get(self.itself, {})
         self.calls: Slot | None = None
 
     def lower(self) -> None:
@@ -131,6 +133,8 @@ class Recursion:
         values: list[Atom] = []
         buffers: list[Buffer] = []
         for k, result in enumerate(results):
+            if k in self.back:
+                continue
             if isinstance(result, ArrayRep):
                 made = self._wanted(k, result)
                 buffers.append(Buffer(len(values), len(made.dims), made.elem))
@@ -166,8 +170,9 @@ class Recursion:
 
     def _arrays(self) -> list[int]:
         """The positions of the results that are arrays."""
-        results = self.body.body.results[: self.count]
-        return [k for k, r in enumerate(results) if isinstance(r.type, Array)]
+        results = enumerate(self.body.body.results[: self.count])
+        found = [k for k, r in results if isinstance(r.type, Array)]
+        return [k for k in found if k not in self.back]
 
     def _root(self, k: int) -> int:
         """All calls' results are of one root."""
@@ -189,7 +194,9 @@ class Recursion:
         regs: list[Reg] = []
         homes: list[int] = []
         for k, var in enumerate(variables):
-            if isinstance(var.type, Array):
+            if k in self.back:
+                low.bind(var, low.array(args[self.back[k]]))
+            elif isinstance(var.type, Array):
                 root = self._root(k)
                 made, found = self._array(var.name, var.type, var.type.rank, root)
                 regs += found

@@ -16,7 +16,7 @@ an array that has another name, or that something else than a read uses, is copi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Container, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from chadllvm.ir.build import Builder
@@ -36,6 +36,7 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ir.types import Array, Scalar
+from chadllvm.lower.handed_back import HandedBack
 from chadllvm.lower.twins import copy_of
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index, Zeros
@@ -45,8 +46,11 @@ from chadllvm.ops.recurse import Recurse
 Direct = Mapping[Var, Set[int]]
 
 
-def returned(function: Function) -> tuple[Function, Direct]:
-    """The function with these copies, and the results that need no others."""
+def returned(function: Function, back: HandedBack) -> tuple[Function, Direct]:
+    """The function with these copies, and the results that need no others.
+
+    Those that are handed `back` where they were given are left out.
+    """
     found: dict[Var, Set[int]] = {}
 
     def block(old: Block) -> Block:
@@ -60,7 +64,7 @@ def returned(function: Function) -> tuple[Function, Direct]:
         match expr:
             case Apply(Recurse() as op, args, (body,)):
                 itself, inner = body.params[0], body.body
-                calls = _Calls(itself, inner, op.plain(body))
+                calls = _Calls(itself, inner, op.plain(body), back.get(itself, {}))
                 if calls.direct:
                     found[itself] = calls.direct
                     for k in sorted(calls.direct):
@@ -86,10 +90,13 @@ class _Calls:
     one of them is made in, nothing of the call's own may be.
     """
 
-    def __init__(self, itself: Var, body: Block, count: int) -> None:
-        self._itself = itself
+    def __init__(
+        self, itself: Var, body: Block, count: int, back: Container[int]
+    ) -> None:
+        self._itself, self._back = itself, back
         self.direct: set[int] = set()
-        passed = {k: [*self._passed(body, k)] for k in range(count)}
+        places = [k for k in range(count) if k not in back]
+        passed = {k: [*self._passed(body, k)] for k in places}
         self.direct = {k for k, calls in passed.items() if calls}
         while True:
             handed = [v for k in self.direct for v in passed[k]]
@@ -109,7 +116,10 @@ class _Calls:
                 yield _Passed(call, call.vars[at])
 
     def _is_whole(self, passed: _Passed, handed: Sequence[_Passed]) -> bool:
-        arrays = [v for v in passed.call.vars if isinstance(v.type, Array)]
+        results = enumerate(passed.call.vars)
+        arrays = [
+            v for k, v in results if isinstance(v.type, Array) and k not in self._back
+        ]
         return all(_Passed(passed.call, array) in handed for array in arrays)
 
     def made_there(self, block: Block, k: int) -> Block:
