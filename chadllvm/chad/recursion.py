@@ -209,11 +209,14 @@ def reverse_recursion(
     pseudo = {Var(f"{v.name}_c", Acc(v.type)): v for v in arrays}
     chad.asked_cells.update(arrays)  # Calls add to them; see `additions.py`.
     active = [p for p in params if chad.is_active(p)]
+    from chadllvm.lower.handed_back import _results
+
+    back_ = {params[k] for k in _results(body, op.plain(body)).values()}
     function = Reversed(
         body,
         [chad.is_active(v) for v in finals],
-        [p for p in active if isinstance(p.type, Scalar)],
-        [p for p in active if not isinstance(p.type, Scalar)],
+        [p for p in active if isinstance(p.type, Scalar) or p in back_],
+        [p for p in active if not (isinstance(p.type, Scalar) or p in back_)],
         list(pseudo),
         [v for v in free_vars([(body.params, body.body)]) if _has_dual(chad, v)],
     )

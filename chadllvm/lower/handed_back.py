@@ -15,8 +15,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from chadllvm.ir.rewrite import everywhere
-from chadllvm.ir.term import Apply, Binding, Block, Call, If, Lambda, Operand, Var
+from chadllvm.ir.rewrite import everywhere, free_vars_of
+from chadllvm.ir.term import (
+    Apply,
+    Binding,
+    Block,
+    Call,
+    Close,
+    If,
+    Lambda,
+    One,
+    Operand,
+    Var,
+)
 from chadllvm.ir.types import Array, Scalar
 from chadllvm.ops.index import Sized
 from chadllvm.ops.iterate import Iterate
@@ -86,11 +97,27 @@ class _Walk:
         something else, or is no one thing. `is_any`: on some way."""
         bound = {v: b for b in block.bindings for v in b.vars}
         while isinstance(operand, Var) and operand in bound:
-            found = self._before(operand, bound[operand], is_any)
+            binding = bound[operand]
+            found = (
+                self._filled(block, binding.expr.cell, is_any)
+                if isinstance(binding.expr, Close)
+                else self._before(operand, binding, is_any)
+            )
             if found is None:
                 return None
             operand = found
         return operand
+
+    def _filled(self, block: Block, cell: Operand, is_any: bool) -> Operand | None:
+        """What a block, or each branch of one in it, adds to a cell as a whole."""
+        for binding in block.bindings:
+            match binding.expr:
+                case One(filled, (), value) if filled is cell:
+                    return self.source(block, value, is_any=is_any)
+                case If(_, then, orelse) as node if cell in free_vars_of(node):
+                    sides = [self._filled(b, cell, is_any) for b in (then, orelse)]
+                    return _one_of(sides, is_any)
+        return None
 
     def _before(self, var: Var, binding: Binding, is_any: bool) -> Operand | None:
         k = binding.vars.index(var)
@@ -102,9 +129,7 @@ class _Walk:
                     self.source(side, side.results[k], is_any=is_any)
                     for side in (then, orelse)
                 ]
-                if is_any:
-                    return next((s for s in sides if s is not None), None)
-                return sides[0] if sides[0] is sides[1] else None
+                return _one_of(sides, is_any)
             case Apply(Iterate(), args, (body,)) if k + 1 < len(args):
                 state = body.params[k + 1]
                 after = self.source(body.body, body.body.results[k], is_any=is_any)
@@ -113,3 +138,10 @@ class _Walk:
                 return args[self._known[k]] if k in self._known else None
             case _:
                 return None
+
+
+def _one_of(sides: Sequence[Operand | None], is_any: bool) -> Operand | None:
+    """What both sides are, or with `is_any` one that is known."""
+    if is_any:
+        return next((side for side in sides if side is not None), None)
+    return sides[0] if sides[0] is sides[1] else None
