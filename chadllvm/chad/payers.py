@@ -40,6 +40,7 @@ from chadllvm.ir.term import (
     Var,
 )
 from chadllvm.ir.types import Acc, Array
+from chadllvm.ops.handed_back import HandedBack, handed_back
 from chadllvm.ops.index import Dim, Index, MakeBox, Sized, Unbox
 from chadllvm.ops.iterate import Iterate, Steps, has_step, taken_over
 from chadllvm.ops.recurse import Recurse
@@ -72,7 +73,12 @@ def unpaid(program: Program, has_steps: bool = False) -> list[Unpaid]:
     With `has_steps`, a loop pays for what each of its steps makes, also if it begins
     with what nobody pays for, as if it had a step for sure.
     """
-    walk = _Payers(_Known(has_steps))
+    back: HandedBack = {
+        itself: results
+        for function in program.functions
+        for itself, results in handed_back(function.body).items()
+    }
+    walk = _Payers(_Known(has_steps, back))
     for function in program.functions:
         run = _Run(function.body, walk.known, inputs=function.params)
         walk.block(function.body, run)
@@ -86,9 +92,11 @@ Sizes = dict[Operand, Var]
 @dataclass(frozen=True)
 class _Known:
     """`has_steps`: each loop has a step; `calls`: which of their results the calls of
-    recursive functions make."""
+    recursive functions make; `back`: which are parameters, whose cotangents are made of
+    the results'."""
 
     has_steps: bool
+    back: HandedBack
     calls: Mapping[Var, Sequence[bool]] = field(default_factory=dict)
 
     def with_calls(self, function: Var, made: Sequence[bool]) -> _Known:
@@ -145,12 +153,19 @@ class _Run:
         match binding.expr:
             case Apply(Index() | Unbox() | MakeBox()):
                 return False
-            case Apply(Recurse() as op, _, (body,)):
+            case Apply(Recurse() as op, args, (body,)):
                 k = _position(binding, array)
+                back = self._known.back.get(body.params[0], {})
+                if k in back:
+                    return self._is_owned(args[back[k]])
                 made = self._known.calls.get(body.params[0]) or self.made(op, body)
                 return made[k] if k < len(made) else True
-            case Call(Var() as function) if function in self._known.calls:
-                return self._known.calls[function][_position(binding, array)]
+            case Call(Var() as function, args) if function in self._known.calls:
+                k = _position(binding, array)
+                back = self._known.back.get(function, {})
+                if k in back:
+                    return self._is_owned(args[back[k]])
+                return self._known.calls[function][k]
             case Call(Var() as function, args):
                 rule = self._function(function)
                 if rule is None:
@@ -216,7 +231,8 @@ class _Run:
         results = body.body.results[: op.plain(body)]
         made = [True for _ in results]
         while True:
-            run = _Run(body.body, self._known.with_calls(body.params[0], made))
+            known = self._known.with_calls(body.params[0], made)
+            run = _Run(body.body, known, _handed(body, known))
             found = [run._is_owned(r) for r in results]
             if found == made:
                 return made
@@ -255,7 +271,8 @@ class _Payers:
                     made = run.made(op, body)
                     self.known = self.known.with_calls(body.params[0], made)
                     rows = body.body.results[op.plain(body) :]
-                    step = self._run(body, collected=rows)
+                    handed = _handed(body, self.known)
+                    step = _Run(body.body, self.known, handed, collected=rows)
                     self.block(body.body, step, sizes, opens)
                 case Apply(Iterate(), _, (body,)):
                     states = body.params[1:]
@@ -288,6 +305,11 @@ class _Payers:
         if array is None or not run.pays(array):
             cell = binding.vars[0]
             self.found.append(Unpaid(array or cell, binding.span))
+
+
+def _handed(body: Lambda, known: _Known) -> list[Var]:
+    """The parameters of a recursion that are handed back, as their cotangents are."""
+    return [body.params[1 + k] for k in known.back.get(body.params[0], {}).values()]
 
 
 def _handed_on(

@@ -8,7 +8,8 @@
 The backpropagators of all calls have one type. They take the cotangents of the results
 that have one, the duals of the parameters that are arrays or cells, which differ from
 call to call, and the duals of what is free in the body, which the calls hand on as they
-are. The cotangents of parameters that are numbers they return.
+are. The cotangents of parameters that are numbers they return, and those of arrays that
+calls update and hand back: these are made of the cotangents of the results.
 
 Where calls collect numbers, what a call collected has a cotangent at the call's number
 in an array that only the reverse knows. A *pseudo cell* stands for the array, so that
@@ -36,6 +37,7 @@ from chadllvm.ir.term import (
     Var,
 )
 from chadllvm.ir.types import I64, Acc, Fun, Scalar
+from chadllvm.ops.handed_back import handed_back_by
 from chadllvm.ops.index import Index
 from chadllvm.ops.iterate import zero_cotangent
 from chadllvm.ops.recurse import Recurse
@@ -48,14 +50,14 @@ if TYPE_CHECKING:
 class Reversed:
     """The function of a recursion whose calls also return their backpropagator.
 
-    `asked`: for each result of a call, whether it has a cotangent; `numbers` and
-    `shared`: the active parameters by value and by dual; `pseudo`: the pseudo cells;
-    `free`: what is active in the body and bound outside of it.
+    `asked`: for each result of a call, whether it has a cotangent; `returned` and
+    `shared`: the active parameters by cotangent and by dual; `pseudo`: the pseudo
+    cells; `free`: what is active in the body and bound outside of it.
     """
 
     body: Lambda
     asked: list[bool]
-    numbers: list[Var]
+    returned: list[Var]
     shared: list[Var]
     pseudo: list[Var]
     free: list[Var]
@@ -69,7 +71,7 @@ class Reversed:
         cts = [ty for ty, flag in zip(results, self.asked, strict=False) if flag]
         number = [I64] if self.pseudo else []
         duals = [dual_of(v).type for v in self.duals]
-        back = tuple(p.type for p in self.numbers)
+        back = tuple(p.type for p in self.returned)
         self.bp_type = Fun((*cts, *number, *duals), back)
         new = Fun(params, (*results[:count], self.bp_type, *results[count:]))
         self.function = Var(original.name, new)
@@ -140,7 +142,7 @@ class Reversed:
             back = bp.body.call(called, (*cts, *number, *duals))
             for cell in lost:
                 bp.body.one(Close(cell))
-            for param, ct in zip(self.numbers, back, strict=True):
+            for param, ct in zip(self.returned, back, strict=True):
                 arg = args[positions[param]]
                 if isinstance(arg, Var) and chad.is_active(arg):
                     bp.body.emit(One(bp.dual(arg), (), ct))
@@ -209,14 +211,13 @@ def reverse_recursion(
     pseudo = {Var(f"{v.name}_c", Acc(v.type)): v for v in arrays}
     chad.asked_cells.update(arrays)  # Calls add to them; see `additions.py`.
     active = [p for p in params if chad.is_active(p)]
-    from chadllvm.lower.handed_back import _results
-
-    back_ = {params[k] for k in _results(body, op.plain(body)).values()}
+    handed = [params[k] for k in handed_back_by(body, op.plain(body)).values()]
+    returned = [p for p in active if isinstance(p.type, Scalar) or p in handed]
     function = Reversed(
         body,
         [chad.is_active(v) for v in finals],
-        [p for p in active if isinstance(p.type, Scalar) or p in back_],
-        [p for p in active if not (isinstance(p.type, Scalar) or p in back_)],
+        returned,
+        [p for p in active if p not in returned],
         list(pseudo),
         [v for v in free_vars([(body.params, body.body)]) if _has_dual(chad, v)],
     )
@@ -253,8 +254,8 @@ def _body(
             body.body,
             [*function.asked, *collected],
             [False] * len(body.body.results),
-            function.numbers,
-            function.numbers,
+            function.returned,
+            function.returned,
         )
         known = set(function.duals)
         missing = [v for v in inner.free if v not in known]
@@ -264,7 +265,7 @@ def _body(
         function = Reversed(
             body,
             function.asked,
-            function.numbers,
+            function.returned,
             [*function.shared, *params],
             function.pseudo,
             [*function.free, *(v for v in missing if v not in params)],

@@ -48,6 +48,7 @@ from chadllvm.closure.values import (
 from chadllvm.ir.build import Builder, lit
 from chadllvm.ir.term import Apply, Binding, Call, Lambda, Operand, Var, nested
 from chadllvm.ir.types import I64, Array, Box, Fun, has_fun
+from chadllvm.ops.handed_back import handed_back_by
 from chadllvm.ops.index import Index, MakeBox, Unbox
 from chadllvm.ops.recurse import Recurse
 from chadllvm.support.diagnostic import InternalError
@@ -75,6 +76,7 @@ def convert_recursion(
     recursion = Recursion()
     new = [Var(p.name, p.type) for p in params]
     scope.values.update(zip(params, new, strict=True))
+    converter.fleeting.update(new[k] for k in handed_back_by(body, count).values())
     converter.follow_calls(new, [args])
     while True:
         scope.values[itself] = Itself(recursion, function, itself.type.results)

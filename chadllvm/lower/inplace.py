@@ -46,7 +46,6 @@ from chadllvm.ir.term import (
     nested,
 )
 from chadllvm.ir.types import Array, Box, Scalar
-from chadllvm.lower.handed_back import HandedBack
 from chadllvm.lower.handing import (
     Found,
     Loop,
@@ -77,6 +76,7 @@ from chadllvm.lower.reasons import (
 )
 from chadllvm.lower.twins import Twin
 from chadllvm.ops.grow import WRITERS, Append, DropLast
+from chadllvm.ops.handed_back import HandedBack
 from chadllvm.ops.index import Empty, Index, MakeBox, Sized, Unbox
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse

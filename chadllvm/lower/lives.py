@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.term import Apply, Binding, Close, Function, Open, Var
-from chadllvm.lower.handed_back import handed_back
 from chadllvm.lower.inplace import InPlace, in_place
 from chadllvm.lower.memory import Lifetimes, lifetimes
 from chadllvm.lower.returned import returned
 from chadllvm.lower.twins import apart
+from chadllvm.ops.handed_back import handed_back
 from chadllvm.ops.index import Sized
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse

@@ -36,9 +36,9 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ir.types import Array, Scalar
-from chadllvm.lower.handed_back import HandedBack
 from chadllvm.lower.twins import copy_of
 from chadllvm.ops.build import Build
+from chadllvm.ops.handed_back import HandedBack
 from chadllvm.ops.index import Dim, Index, Zeros
 from chadllvm.ops.recurse import Recurse
 

@@ -4,7 +4,8 @@
       … call f(y, q) … q … }         →       … call f(y) … a … }
 
 The body reads it from outside, as the body of a loop does. So an array that is handed
-on has one cell for all calls, and no call takes what is the same for all.
+on has one cell for all calls, and no call takes what is the same for all. What calls
+update where they return stays a parameter: it is what they are given to update.
 
 Inlining shows the arguments of the outermost call; the recursions that closure
 conversion makes hand on the cells of all that is free in the body.
@@ -27,6 +28,7 @@ from chadllvm.ir.term import (
     Var,
 )
 from chadllvm.ir.types import Fun
+from chadllvm.ops.handed_back import handed_back_by
 from chadllvm.ops.recurse import Recurse
 
 
@@ -56,8 +58,10 @@ def _recursion(node: Apply) -> Apply:
     itself, *params = body.params
     calls = list(_calls(itself, body.body))
     pairs = list(zip(params, node.args, strict=True))
+    assert isinstance(node.op, Recurse)
+    updated = handed_back_by(body, node.op.plain(body)).values()
     fixed = [
-        all(args[k] is param or args[k] is arg for args in calls)
+        k not in updated and all(args[k] is param or args[k] is arg for args in calls)
         for k, (param, arg) in enumerate(pairs)
     ]
     if not any(fixed):

@@ -31,6 +31,7 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ir.types import Array, Box, Type
+from chadllvm.ops.handed_back import handed_back_by
 from chadllvm.ops.recurse import Recurse
 from chadllvm.simplify.codes import Coding, joined
 from chadllvm.simplify.naming import Named, Naming
@@ -196,7 +197,11 @@ class Recursions(Naming):
         """The parameters that are references, by their positions."""
         itself, *params = body.params
         given = [operands(c.expr)[1:] for c in _calls(body.body, itself)]
+        assert isinstance(node.op, Recurse)
+        back = handed_back_by(body, node.op.plain(body)).values()
+        updated = {params[k] for k in back}  # To refer to one would be to copy it.
         arrays = [p for p in params if isinstance(p.type, Array | Box)]
+        arrays = [p for p in arrays if p not in updated]
         if not arrays or not given:
             return {}
         position = {p: k for k, p in enumerate(params)}

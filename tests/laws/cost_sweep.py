@@ -36,6 +36,7 @@ from tests.laws import (
     passed_arrays,
     recursive_arrays,
     renewed_arrays,
+    updated_by_calls,
 )
 
 Program = Callable[..., float]
@@ -52,6 +53,7 @@ PROGRAMS: tuple[Program, ...] = (
     *recursive_arrays.PROGRAMS,
     *loops_without_steps.PROGRAMS,
     *renewed_arrays.PROGRAMS,
+    *updated_by_calls.PROGRAMS,
 )
 
 WRT = (0, 1, 2)

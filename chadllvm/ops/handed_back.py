@@ -7,8 +7,9 @@
                  yield s }
       yield r }
 
-Such a result is not returned: who makes the call has it already. This finds results
-that are so by what binds them; `inplace.py` decides whether the buffers can be one.
+Who makes the call has such a result already: it need not be returned, if buffers can be
+one (`lower/inplace.py`), and the cotangent of the parameter is made of the result's.
+This finds the results that are so by what binds them.
 """
 
 from __future__ import annotations
@@ -44,14 +45,14 @@ def handed_back(block: Block) -> dict[Var, dict[int, int]]:
     for binding in everywhere(block):
         match binding.expr:
             case Apply(Recurse() as op, _, (body,)):
-                results = _results(body, op.plain(body))
+                results = handed_back_by(body, op.plain(body))
                 if results:
                     found[body.params[0]] = results
     return found
 
 
-def _results(body: Lambda, count: int) -> dict[int, int]:
-    """The results of one function; first of all each that has a parameter's type."""
+def handed_back_by(body: Lambda, count: int) -> dict[int, int]:
+    """The same of one function, among its first results."""
     itself, *params = body.params
     found = {
         k: p
@@ -61,13 +62,13 @@ def _results(body: Lambda, count: int) -> dict[int, int]:
         if p is not None
     }
     while True:
-        walk = _Walk(itself, params, found)
-        kept = {
-            k: p
-            for k, p in found.items()
-            if list(found.values()).count(p) == 1
-            and walk.source(body.body, body.body.results[k]) is params[p]
-        }
+        kept: dict[int, int] = {}
+        for k, p in found.items():
+            walk = _Walk(itself, params, found)
+            source = walk.source(body.body, body.body.results[k])
+            is_one = list(found.values()).count(p) == 1
+            if is_one and source is params[p] and walk.has_updates:
+                kept[k] = p
         if kept == found:
             return found
         found = kept
@@ -89,6 +90,7 @@ class _Walk:
         self, itself: Var, params: Sequence[Var], known: Mapping[int, int]
     ) -> None:
         self._itself, self._params, self._known = itself, params, known
+        self.has_updates = False
 
     def source(
         self, block: Block, operand: Operand, *, is_any: bool = False
@@ -110,19 +112,23 @@ class _Walk:
 
     def _filled(self, block: Block, cell: Operand, is_any: bool) -> Operand | None:
         """What a block, or each branch of one in it, adds to a cell as a whole."""
+        value: Operand | None = None
         for binding in block.bindings:
             match binding.expr:
-                case One(filled, (), value) if filled is cell:
-                    return self.source(block, value, is_any=is_any)
+                case One(filled, (), added) if filled is cell:
+                    value = added
+                    break
                 case If(_, then, orelse) as node if cell in free_vars_of(node):
                     sides = [self._filled(b, cell, is_any) for b in (then, orelse)]
-                    return _one_of(sides, is_any)
-        return None
+                    value = _one_of(sides, is_any)
+                    break
+        return None if value is None else self.source(block, value, is_any=is_any)
 
     def _before(self, var: Var, binding: Binding, is_any: bool) -> Operand | None:
         k = binding.vars.index(var)
         match binding.expr:
-            case Apply(Update() | Sized(), (array, *_)):
+            case Apply(Update() | Sized() as op, (array, *_)):
+                self.has_updates |= isinstance(op, Update)
                 return array
             case If(_, then, orelse):
                 sides = [
