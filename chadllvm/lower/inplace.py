@@ -96,7 +96,9 @@ class InPlace:
     has made the next one; `lent`: those of them whose buffer the steps write to.
     `twins`: results of branches to copy, so that updates need not (`twins.py`).
     `handed_back`: the results of recursions that are in the buffers of parameters;
-    `apart`: the functions of those for which that was supposed and is not so.
+    `apart`: the functions of those for which that was supposed and is not so;
+    `needed`: functions with the parameters that they update, but are given first what
+    somebody needs later: it is to be copied before.
     """
 
     taken: frozenset[Binding] = frozenset()
@@ -111,6 +113,7 @@ class InPlace:
     twins: frozenset[Twin] = frozenset()
     handed_back: HandedBack = field(default_factory=dict)
     apart: frozenset[Var] = frozenset()
+    needed: frozenset[tuple[Var, int]] = frozenset()
     # For what is copied instead (an update, a contribution, a state): why.
     refused: Mapping[Binding | Var, Reason] = field(default_factory=dict)
 
@@ -185,6 +188,7 @@ def in_place(
         frozenset(walk.asked_twins),
         back,
         frozenset(walk.apart),
+        frozenset(walk.needed),
         walk.refused,
     )
 
@@ -220,6 +224,7 @@ class _Walk(Names):
         self.given: dict[Var, set[int]] = {}
         # The recursions whose results are not in the buffers they should be in.
         self.apart: set[Var] = set()
+        self.needed: set[tuple[Var, int]] = set()
         self.states: set[Var] = set()
         self.turning: set[Var] = set()
         self.renewed: set[Var] = set()
@@ -369,6 +374,9 @@ class _Walk(Names):
             for k in found.asked
             if self._refusal_among(node.args[k], node, loop) is None
         }
+        itself = node.bodies[0].params[0]
+        back = {*self.back.get(itself, {}).values()}
+        needed = {(itself, k) for k in back & found.asked - wanted}
         while wanted != given:
             self._restore(before)
             given = frozenset(wanted)
@@ -376,8 +384,8 @@ class _Walk(Names):
             wanted = (wanted & found.given) - (found.kept - kept)
         self.wanted |= self._of_all(node.args[k] for k in given)
         self._keep(node.args[k] for k in kept)
-        itself = node.bodies[0].params[0]
-        if not (found.is_back and given.issuperset(self.back.get(itself, {}).values())):
+        self.needed |= needed
+        if not needed and not (found.is_back and back <= given):
             self.apart.add(itself)
         self._returned(binding.vars, itself, node.args, loop)
 
@@ -584,7 +592,7 @@ class _Walk(Names):
     def _refusal_among(self, init: Operand, node: Apply, loop: Loop) -> Reason | None:
         """The same, if another operand or variable of the body is in the buffer."""
         inside = buffers_used(Apply(node.op, (), node.bodies))
-        others = {v for v in free_vars_of(node) if v in inside}.union(node.args[1:])
+        others = {v for v in free_vars_of(node) if v in inside}.union(node.args)
         shared = any(self._of(v) & self._of(init) for v in others if v is not init)
         if shared or init in inside or node.args.count(init) > 1:
             return Reason(IN_THE_LOOP)
@@ -641,5 +649,5 @@ class _Walk(Names):
     def _decisions(self) -> tuple[set[Any], ...]:
         return (
             *(self.taken, self.states, self.turning, self.renewed, self.moved),
-            *(self.spent, self.lent, self.empty),
+            *(self.spent, self.lent, self.empty, self.apart, self.needed),
         )

@@ -6,14 +6,16 @@ longer than the step it is lent to is not lent: then all of it is decided again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
+from chadllvm.ir.build import Builder
 from chadllvm.ir.op import ArrayOp
-from chadllvm.ir.term import Apply, Binding, Close, Function, Open, Var
+from chadllvm.ir.rewrite import rebuild, with_body
+from chadllvm.ir.term import Apply, Binding, Block, Close, Function, Open, Var
 from chadllvm.lower.inplace import InPlace, in_place
 from chadllvm.lower.memory import Lifetimes, lifetimes
 from chadllvm.lower.returned import returned
-from chadllvm.lower.twins import apart
+from chadllvm.lower.twins import apart, copy_of
 from chadllvm.ops.handed_back import handed_back
 from chadllvm.ops.index import Sized
 from chadllvm.ops.iterate import Iterate
@@ -29,6 +31,10 @@ def lives(function: Function) -> tuple[Function, list[Var], Lifetimes]:
     function, calls = returned(written, back)
     while True:
         found = in_place(function, unlent, back)
+        if found.needed:
+            written = with_copies(written, found.needed)
+            function, calls = returned(written, back)
+            continue
         if found.apart:
             back = {f: at for f, at in back.items() if f not in found.apart}
             function, calls = returned(written, back)
@@ -41,6 +47,27 @@ def lives(function: Function) -> tuple[Function, list[Var], Lifetimes]:
         if not (kept := found.lent & life.outlives.keys()):
             return function, direct, life
         unlent |= kept
+
+
+def with_copies(function: Function, needed: Set[tuple[Var, int]]) -> Function:
+    """The function with copies of what these recursions are given to update."""
+
+    def block(old: Block) -> Block:
+        out = Builder()
+        for binding in old.bindings:
+            out.span = binding.span
+            expr = rebuild(binding.expr, block)
+            if isinstance(expr, Apply) and isinstance(expr.op, Recurse):
+                itself = expr.bodies[0].params[0]
+                args = [
+                    copy_of(out, arg) if (itself, k) in needed else arg
+                    for k, arg in enumerate(expr.args)
+                ]
+                expr = Apply(expr.op, tuple(args), expr.bodies)
+            out.bindings.append(Binding(binding.vars, expr, binding.span))
+        return Block(tuple(out.bindings), old.results)
+
+    return with_body(function, block(function.body))
 
 
 def _direct_results(function: Function, found: InPlace) -> list[Var]:
