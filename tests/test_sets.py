@@ -227,11 +227,16 @@ def changed_in_a_recursion(n: int) -> int:
     [
         *(other_name, other_name_discarded, other_name_extended),
         *(cleared_other, intersected_other),
-        *(changed_by_a_call, changed_in_a_recursion),
+        changed_by_a_call,
     ],
 )
 def test_a_change_that_others_would_see_is_refused(function: Any) -> None:
     assert "CL0804" in refused(function, 5)
+
+
+@pytest.mark.parametrize("n", [0, 1, 9])
+def test_a_local_recursion_changes_a_set_around_it(n: int) -> None:
+    assert cl.jit(changed_in_a_recursion)(n) == changed_in_a_recursion(n)
 
 
 def test_arguments_and_constants_are_not_changed() -> None:
