@@ -82,8 +82,8 @@ def chosen_of_rows(a, choices):
 
 @overload(np.extract, tuples=())
 def extract(condition, arr):
-    """The elements whose conditions hold, in a vector."""
-    return np.ravel(arr)[np.ravel(condition)]
+    """The elements whose conditions hold, in a vector; conditions may be fewer."""
+    return np.ravel(arr)[np.flatnonzero(condition)]
 
 
 @overload(np.compress, tuples=(), vectors=("condition",))

@@ -90,6 +90,7 @@ CASES: list[Case] = [
     (lambda i, v: np.choose(i * 0, (v,)), (K, V[:5])),
     (lambda i: np.choose(i, (2.0, 3.0, 4.0, 5.0)), (K,)),
     (lambda m: np.extract(m > 0.0, m), (M,)),
+    (lambda m: np.extract(m[0] > 0.0, m), (M,)),
     (lambda v: np.compress(v > 0.0, v), (V,)),
     (lambda m: np.compress(m[0] > 0.0, m, 1), (M,)),
     (lambda m: np.compress(m[:2, 0] < 9.0, m, axis=0), (M,)),
