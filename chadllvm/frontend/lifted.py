@@ -285,6 +285,7 @@ def _is_special(node: ast.AST) -> bool:
 
 
 def _called(node: ast.AST) -> list[str]:
+    """The name of the function that a node calls."""
     match node:
         case ast.Call(ast.Name(name)):
             return [name]

@@ -32,7 +32,7 @@ def lives(function: Function) -> tuple[Function, list[Var], Lifetimes]:
     while True:
         found = in_place(function, unlent, back)
         if found.needed:
-            written = with_copies(written, found.needed)
+            written = _with_copies(written, found.needed)
             function, calls = returned(written, back)
             continue
         if found.apart:
@@ -49,7 +49,7 @@ def lives(function: Function) -> tuple[Function, list[Var], Lifetimes]:
         unlent |= kept
 
 
-def with_copies(function: Function, needed: Set[tuple[Var, int]]) -> Function:
+def _with_copies(function: Function, needed: Set[tuple[Var, int]]) -> Function:
     """The function with copies of what these recursions are given to update."""
 
     def block(old: Block) -> Block:
