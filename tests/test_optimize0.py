@@ -274,3 +274,73 @@ def test_only_what_is_run_is_counted() -> None:
         # One iteration without zeros more, and an element of zeros more in two others.
         assert steps[12] - steps[11] == steps[11] - steps[10] > 2
         assert steps[10] - steps[2] == 8 * (steps[11] - steps[10])
+
+
+def summed_up(x: cl.f64[:]) -> float:
+    n = len(x)
+    a = np.zeros(n)
+    for i in range(n):
+        a[i] = x[i] * 2.0 + (a[i - 1] if i > 0 else 0.0)
+    return np.sum(a)
+
+
+def stacked(x: cl.f64[:]) -> float:
+    stack = [0.0]
+    for i in range(len(x)):
+        stack.append(x[i] * stack[-1] + 1.0)
+        if i % 3 == 2:
+            b = stack.pop()
+            a = stack.pop()
+            stack.append(a * b * 0.01)
+    return sum(stack)
+
+
+def rows_updated(x: cl.f64[:]) -> float:
+    n = len(x)
+    m = np.zeros((n, 3))
+    for i in range(n):
+        m[i, 0] = x[i]
+        m[i, 1] = m[i - 1, 0] if i > 0 else 1.0
+        row = m[i]
+        m[i, 2] = row[0] * row[1]
+        m[i] = m[i // 2] + m[i]
+    return np.sum(m[:, 2])
+
+
+def exchanged(x: cl.f64[:]) -> float:
+    n = len(x)
+    a, b = x.copy(), np.ones(n)
+    for i in range(n):
+        if x[i] > 0.6:
+            a, b = b, a
+        a[i] = b[i - 1] * x[i]
+        b[0] = b[0] * 0.5 + a[i]
+    return np.sum(a) + b[n // 2]
+
+
+def kept_and_updated(x: cl.f64[:]) -> float:
+    """Two versions that are read in turns."""
+    old = x.copy()
+    new = old.copy()
+    s = 0.0
+    for i in range(len(x)):
+        new[i] = s + old[i] * old[i - 1]
+        s += new[i // 2] * old[i // 2]
+    return s + np.sum(old) + np.sum(new)
+
+
+UPDATING = (summed_up, stacked, rows_updated, exchanged, kept_and_updated)
+
+
+@pytest.mark.parametrize("function", UPDATING, ids=lambda f: f.__name__)
+def test_updates_are_not_copies(function: Callable[..., float]) -> None:
+    run = cl.jit(function, optimize=0)
+    x = np.random.default_rng(0).uniform(0.4, 1.0, 60)
+    assert run(x) == pytest.approx(function(x), rel=1e-12)
+    gradient = cl.grad(run)(x)
+    np.testing.assert_allclose(gradient, cl.grad(cl.jit(function))(x), rtol=1e-10)
+    for wrt in (None, (0,)):
+        counted = Counted(function, wrt, CompileOptions(optimize=0))
+        sizes = (100, 400, 1600)
+        work = [counted(np.linspace(0.4, 0.9, n))[1] for n in sizes]
+        assert work[-1] < 1.1 * 16 * work[0]

@@ -112,6 +112,8 @@ void chad_san_arena_release(void);
 void chad_san_arena_give(void);
 void chad_san_array_new(void);
 void chad_san_array_row(void);
+void chad_san_array_with(void);
+void chad_san_array_resized(void);
 void chad_san_array_of_bag(void);
 void chad_san_array_data(void);
 void chad_san_cells_close_array(void);
@@ -138,17 +140,25 @@ int64_t chad_powmod(int64_t, int64_t, int64_t);
 double chad_round_to(double, int64_t);
 
 typedef struct chad_bag chad_bag_t;
-typedef struct {
+typedef struct chad_array {
   double *data;
   const chad_bag_t *bag;
   int64_t size;
   int64_t rank;
+  struct chad_array *whole;
+  struct chad_change *change;
+  int64_t place;
+  int64_t turned;
   int64_t dims[];
 } chad_array_t;
 chad_array_t *chad_array_new(chad_context_t *, chad_arena_t *, int64_t,
                              const int64_t *);
 chad_array_t *chad_array_row(chad_context_t *, chad_arena_t *, chad_array_t *, int64_t,
                              int64_t);
+chad_array_t *chad_array_with(chad_context_t *, chad_arena_t *, chad_array_t *, int64_t,
+                              int64_t, const double *);
+chad_array_t *chad_array_resized(chad_context_t *, chad_arena_t *, chad_array_t *,
+                                 const int64_t *, int64_t, const double *);
 chad_array_t *chad_array_of_bag(chad_context_t *, chad_arena_t *, const chad_bag_t *,
                                 int64_t, const int64_t *);
 void *chad_array_data(chad_context_t *, chad_arena_t *, chad_array_t *);

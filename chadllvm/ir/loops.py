@@ -675,6 +675,8 @@ ROW_DONE = "chad_row_done"
 RUNTIME: dict[str, RuntimeFunction] = {
     "chad_array_new": RuntimeFunction("ca", "ip", "p", "null"),
     "chad_array_row": RuntimeFunction("ca", "pii", "p", "null"),
+    "chad_array_with": RuntimeFunction("ca", "piip", "p", "null"),
+    "chad_array_resized": RuntimeFunction("ca", "ppip", "p", "null"),
     # The array of no bag: zeros, which are not written before somebody looks at them.
     "chad_array_of_bag": RuntimeFunction("can", "ip", "p", "null"),
     "chad_array_data": RuntimeFunction("ca", "p", "p", "null"),

@@ -34,7 +34,8 @@ _WRAPPED = (
     *("enter", "leave", "result_alloc"),
     *("arena_grow", "arena_extend", "arena_segment"),
     *("arena_reset", "arena_release", "arena_give"),
-    *("array_new", "array_row", "array_of_bag", "array_data", "cells_close_array"),
+    *("array_new", "array_row", "array_with", "array_resized", "array_of_bag"),
+    *("array_data", "cells_close_array"),
 )
 _CALLED = (*_WRAPPED, "buffer", "input", "input_free", "access", "masked", "bytes")
 SYMBOLS = tuple(f"chad_san_{name}" for name in (*_CALLED, "step", "overflow", "end"))

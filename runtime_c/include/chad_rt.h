@@ -472,19 +472,31 @@ CHAD_API int64_t chad_steps(const chad_context_t *context);
 // Contributions to an array of doubles, not yet added up (§7); NULL is the empty bag.
 typedef struct chad_bag chad_bag_t;
 
-// An array. Its users never write to it, but for the data of one that is new. An array
-// with data has no bag; without, its elements are the sums of what is in the bag.
+// What is different in an older version of an array.
+typedef struct chad_change chad_change_t;
+
+// An array. Its users never write to it, but for the data of one that is new. It is one
+// of these, and becomes another where the runtime finds that cheaper:
+//
+//   current   data                  its elements stand there
+//   a sum     bag                   its elements are the sums of what is in the bag
+//   older     whole, change         `whole` with changes: the version that came next
+//   a part    whole, place          the elements of `whole` from `place` on
 typedef struct chad_array {
   // In C order, eight bytes each: double, int64_t or a pointer; or NULL.
   CHAD_WORD double *data;
   CHAD_WORD const chad_bag_t *bag;
   int64_t size;    // the product of dims; INT64_MAX if that is more
   int64_t rank;
+  CHAD_WORD struct chad_array *whole;
+  CHAD_WORD chad_change_t *change;
+  int64_t place;   // of a part; of what is current the words at data that it may change
+  int64_t turned;  // of what is current: the steps made to find versions of it
   int64_t dims[];  // `rank` of them, none negative
 } chad_array_t;
 
 #ifndef __cplusplus
-static_assert(offsetof(chad_array_t, dims) == 32, "generated code reads here");
+static_assert(offsetof(chad_array_t, dims) == 64, "generated code reads here");
 #endif
 
 // A new array, whose data is not initialised and not NULL, even if it has no elements.
@@ -499,14 +511,29 @@ CHAD_API chad_array_t *chad_array_row(chad_context_t *context, chad_arena_t *are
                                       chad_array_t *array, int64_t offset,
                                       int64_t drop);
 
+// The array with other words from an offset on, within the array; it stays what it is.
+// Steps: one for each word, if the array is current or was not long ago; see version.c.
+CHAD_API chad_array_t *chad_array_with(chad_context_t *context, chad_arena_t *arena,
+                                       chad_array_t *array, int64_t offset,
+                                       int64_t count, const double *words);
+
+// The array that has these dimensions, as many as `array`: as many words as it takes of
+// `array`, which has them, and `count` others behind. Steps: as chad_array_with, but for
+// an array whose memory is full.
+CHAD_API chad_array_t *chad_array_resized(chad_context_t *context, chad_arena_t *arena,
+                                          chad_array_t *array, const int64_t *dims,
+                                          int64_t count, const double *words);
+
 // The array of all contributions in a bag, which are not yet added up: O(rank).
 CHAD_API chad_array_t *chad_array_of_bag(chad_context_t *context, chad_arena_t *arena,
                                          const chad_bag_t *bag, int64_t rank,
                                          const int64_t *dims);
 
-// The data of an array, which is collected first if it stands in a bag: into zeros, by
-// chad_bag_collect. Steps: those of chad_bag_collect and one for each element, once;
-// none if the data is there.
+// The data of an array, which is collected first if it stands in a bag: into zeros, or,
+// if an array of its size is first in the bag, into a version of that one. What is older
+// becomes current. Steps: those of chad_bag_collect and one for each element, once, or a
+// constant for each node of the bag; none if the array is current. The data may change with the next call of a
+// function that is given this array, a part or a version of it.
 CHAD_API void *chad_array_data(chad_context_t *context, chad_arena_t *arena,
                                chad_array_t *array);
 
@@ -769,6 +796,12 @@ CHAD_API void *chad_san_array_new(chad_context_t *context, chad_arena_t *arena,
                                   int64_t rank, const int64_t *dims);
 CHAD_API void *chad_san_array_row(chad_context_t *context, chad_arena_t *arena,
                                   chad_array_t *array, int64_t index, int64_t row);
+CHAD_API void *chad_san_array_with(chad_context_t *context, chad_arena_t *arena,
+                                   chad_array_t *array, int64_t offset, int64_t count,
+                                   const double *words);
+CHAD_API void *chad_san_array_resized(chad_context_t *context, chad_arena_t *arena,
+                                      chad_array_t *array, const int64_t *dims,
+                                      int64_t count, const double *words);
 CHAD_API void *chad_san_array_of_bag(chad_context_t *context, chad_arena_t *arena,
                                      const chad_bag_t *bag, int64_t rank,
                                      const int64_t *dims);

@@ -1,4 +1,4 @@
-// Arrays, whose elements may still stand in a bag.
+// Arrays, whose elements may still stand in a bag, or in another array.
 
 #include <string.h>
 
@@ -30,22 +30,20 @@ chad_array_t *chad_array_bare(chad_context_t *const context, chad_arena_t *const
     return NULL;
   }
   chad_count(context, 1);
+  *array = (chad_array_t){.rank = rank};
   for (int64_t k = 0; k < rank; ++k) {
     array->dims[k] = dims[k] < 0 ? 0 : dims[k];
   }
-  array->data = NULL;
-  array->bag = NULL;
-  array->rank = rank;
   array->size = product(rank, array->dims);
   return array;
 }
 
-static double *data_new(chad_context_t *const context, chad_arena_t *const arena,
-                        const int64_t size) {
-  if (size > CHAD_LARGEST / ELEMENT) {
+double *chad_array_words(chad_context_t *const context, chad_arena_t *const arena,
+                         const int64_t count) {
+  if (count > CHAD_LARGEST / ELEMENT) {
     return NULL;
   }
-  return chad_arena_grow(context, arena, size * ELEMENT);
+  return chad_arena_grow(context, arena, count * ELEMENT);
 }
 
 chad_array_t *chad_array_new(chad_context_t *const context, chad_arena_t *const arena,
@@ -54,24 +52,40 @@ chad_array_t *chad_array_new(chad_context_t *const context, chad_arena_t *const 
   if (array == NULL) {
     return NULL;
   }
-  array->data = data_new(context, arena, array->size);
+  array->data = chad_array_words(context, arena, array->size);
+  array->place = array->size;
   return array->data == NULL ? NULL : array;
+}
+
+bool chad_array_is_sum(const chad_array_t *const array) {
+  return array->data == NULL && array->whole == NULL;
+}
+
+bool chad_array_is_part(const chad_array_t *const array) {
+  return array->whole != NULL && array->change == NULL;
+}
+
+chad_array_t *chad_array_part(chad_context_t *const context, chad_arena_t *const arena,
+                              chad_array_t *const whole, const int64_t place,
+                              const int64_t rank, const int64_t *const dims) {
+  chad_array_t *const part = chad_array_bare(context, arena, rank, dims);
+  if (part != NULL) {
+    part->whole = whole;
+    part->place = place;
+  }
+  return part;
 }
 
 chad_array_t *chad_array_row(chad_context_t *const context, chad_arena_t *const arena,
                              chad_array_t *const array, const int64_t offset,
                              const int64_t drop) {
-  double *const data = chad_array_data(context, arena, array);
-  if (data == NULL) {
+  if (chad_array_is_sum(array) && chad_array_data(context, arena, array) == NULL) {
     return NULL;
   }
-  chad_array_t *const row =
-      chad_array_bare(context, arena, array->rank - drop, array->dims + drop);
-  if (row == NULL) {
-    return NULL;
-  }
-  row->data = data + offset;
-  return row;
+  const bool is_inner = chad_array_is_part(array);
+  return chad_array_part(context, arena, is_inner ? array->whole : array,
+                         is_inner ? array->place + offset : offset, array->rank - drop,
+                         array->dims + drop);
 }
 
 chad_array_t *chad_array_of_bag(chad_context_t *const context,
@@ -90,16 +104,12 @@ void *chad_array_data(chad_context_t *const context, chad_arena_t *const arena,
   if (array->data != NULL) {
     return array->data;
   }
-  double *const data = data_new(context, arena, array->size);
-  if (data == NULL) {
-    return NULL;
+  if (chad_array_is_part(array)) {
+    double *const data = chad_array_data(context, arena, array->whole);
+    return data == NULL ? NULL : data + array->place;
   }
-  memset(data, 0, (size_t)(array->size * ELEMENT));
-  chad_count(context, array->size);
-  if (chad_bag_collect(context, array->bag, data, array->size) != CHAD_OK) {
-    return NULL;
+  if (array->whole != NULL) {
+    return chad_version_data(context, arena, array);
   }
-  array->data = data;
-  array->bag = NULL;
-  return data;
+  return chad_bag_settle(context, arena, array) == CHAD_OK ? array->data : NULL;
 }

@@ -295,4 +295,38 @@ void chad_stack_free(chad_stack_t *stack);
 chad_array_t *chad_array_bare(chad_context_t *context, chad_arena_t *arena,
                               int64_t rank, const int64_t *dims);
 
+// Whether the elements of an array are the sums of what is in its bag.
+bool chad_array_is_sum(const chad_array_t *array);
+
+// Whether an array is a part of another one.
+bool chad_array_is_part(const chad_array_t *array);
+
+// The part of an array, which is neither a part itself nor a sum; NULL if out of memory.
+chad_array_t *chad_array_part(chad_context_t *context, chad_arena_t *arena,
+                              chad_array_t *whole, int64_t place, int64_t rank,
+                              const int64_t *dims);
+
+// Memory for so many words, not initialised; NULL if out of memory.
+double *chad_array_words(chad_context_t *context, chad_arena_t *arena, int64_t count);
+
+// Makes a bare array a version of another one, which is no sum and is the same until one
+// of them changes. False: that has no memory to be changed, or there is no memory, which
+// `status` says.
+bool chad_version_take(chad_context_t *context, chad_arena_t *arena,
+                       chad_array_t *array, chad_array_t *other,
+                       chad_status_t *status);
+
+// Adds words to those of an array that has taken over another one.
+chad_status_t chad_version_add(chad_context_t *context, chad_arena_t *arena,
+                               chad_array_t *array, chad_array_t *other,
+                               int64_t offset, int64_t count, const double *words);
+
+// Makes an older version current; NULL if out of memory.
+double *chad_version_data(chad_context_t *context, chad_arena_t *arena,
+                          chad_array_t *array);
+
+// Collects the bag of an array into the array.
+chad_status_t chad_bag_settle(chad_context_t *context, chad_arena_t *arena,
+                              chad_array_t *array);
+
 #endif

@@ -223,19 +223,21 @@ int64_t chad_san_arena_segment(chad_context_t *const context, chad_arena_t *cons
   return enter((const void *)buffer, 8 * words * rows) ? first : INT64_MIN;
 }
 
-// The data of a row is that of the array around it.
-static void *entered_data(void *const data, const int64_t size) {
-  const int64_t bytes = (int64_t)sizeof(double) * size;
+// The data of a part is that of the array around it, which may have more than it uses.
+static bool is_data_entered(const chad_array_t *const array) {
+  const chad_array_t *const owner = chad_array_is_part(array) ? array->whole : array;
+  const int64_t words = owner->place > owner->size ? owner->place : owner->size;
+  const uintptr_t data = (uintptr_t)owner->data;
+  const int64_t bytes = (int64_t)sizeof(double) * words;
   lock();
-  const bool is_known = is_within((uintptr_t)data, (uintptr_t)data, bytes);
+  const bool is_known = is_within(data, data, bytes);
   unlock();
-  return is_known ? data : entered(data, bytes);
+  return is_known || enter(owner->data, bytes);
 }
 
 // Generated code reads the dimensions, and the data that is there.
 static void *entered_array(chad_array_t *const array) {
-  if (array == NULL ||
-      (array->data != NULL && entered_data(array->data, array->size) == NULL)) {
+  if (array == NULL || (array->data != NULL && !is_data_entered(array))) {
     return NULL;
   }
   return entered(array, (int64_t)sizeof(chad_array_t) + 8 * array->rank);
@@ -252,6 +254,18 @@ void *chad_san_array_row(chad_context_t *const context, chad_arena_t *const aren
   return entered_array(chad_array_row(context, arena, array, index, row));
 }
 
+void *chad_san_array_with(chad_context_t *const context, chad_arena_t *const arena,
+                          chad_array_t *const array, const int64_t offset,
+                          const int64_t length, const double *const words) {
+  return entered_array(chad_array_with(context, arena, array, offset, length, words));
+}
+
+void *chad_san_array_resized(chad_context_t *const context, chad_arena_t *const arena,
+                             chad_array_t *const array, const int64_t *const dims,
+                             const int64_t length, const double *const words) {
+  return entered_array(chad_array_resized(context, arena, array, dims, length, words));
+}
+
 void *chad_san_array_of_bag(chad_context_t *const context, chad_arena_t *const arena,
                             const chad_bag_t *const bag, const int64_t rank,
                             const int64_t *const dims) {
@@ -266,7 +280,7 @@ void *chad_san_cells_close_array(chad_context_t *const context,
 void *chad_san_array_data(chad_context_t *const context, chad_arena_t *const arena,
                           chad_array_t *const array) {
   void *const data = chad_array_data(context, arena, array);
-  return data == NULL ? NULL : entered_data(data, array->size);
+  return data == NULL || !is_data_entered(array) ? NULL : data;
 }
 
 chad_arena_t *chad_san_enter(chad_context_t *const context, const int64_t regions) {

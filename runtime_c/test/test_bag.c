@@ -55,9 +55,10 @@ static void test_arrays(void) {
   }
   chad_array_t *const row = chad_array_row(context, arena, array, 12, 1);
   CHECK(row->size == 12 && row->rank == 2 && row->dims[0] == 3 && row->dims[1] == 4);
-  CHECK(row->data[0] == 12.0);
+  CHECK(chad_array_data(context, arena, row) == array->data + 12);
   chad_array_t *const element = chad_array_row(context, arena, array, 5, 3);
-  CHECK(element->size == 1 && element->rank == 0 && element->data == array->data + 5);
+  CHECK(element->size == 1 && element->rank == 0);
+  CHECK(chad_array_data(context, arena, element) == array->data + 5);
   CHECK(chad_array_data(context, arena, array) == array->data);
   chad_leave(context, arena);
   chad_context_free(context);
@@ -93,8 +94,9 @@ static void test_row_collects(void) {
   chad_array_t *const array = chad_array_of_bag(context, arena, bag, 2, dims);
   CHECK(array->data == NULL && array->bag == bag && array->size == 12);
   chad_array_t *const row = chad_array_row(context, arena, array, 4, 1);
-  CHECK(array->data != NULL && array->bag == NULL && row->data == array->data + 4);
-  CHECK(row->data[3] == 2.5 && row->data[0] == 0.0);
+  CHECK(array->data != NULL && array->bag == NULL);
+  const double *const data = chad_array_data(context, arena, row);
+  CHECK(data == array->data + 4 && data[3] == 2.5 && data[0] == 0.0);
   chad_leave(context, arena);
   chad_context_free(context);
 }
@@ -108,16 +110,23 @@ typedef struct entry {
 
 static entry_t pool[POOL];
 
+// The steps that collecting has made, and what building and the sizes pay for. One array
+// may take more than its own: it is a version of one that is read in turns with others.
+static int64_t made_steps = 0;
+static int64_t paid_steps = 0;
+
 static void check_collect(chad_context_t *const context, chad_arena_t *const arena,
                           const entry_t *const entry) {
   chad_array_t *const array =
       chad_array_of_bag(context, arena, entry->bag, 1, DIMS);
   const int64_t before = chad_steps(context);
   const double *const data = chad_array_data(context, arena, array);
-  CHECK(chad_steps(context) - before == SIZE + chad_bag_cost(entry->bag));
+  const int64_t steps = chad_steps(context) - before;
+  made_steps += steps;
+  paid_steps += SIZE + chad_bag_cost(entry->bag);
   CHECK(memcmp(data, entry->sums, sizeof entry->sums) == 0);
   CHECK(chad_array_data(context, arena, array) == data);
-  CHECK(chad_steps(context) - before == SIZE + chad_bag_cost(entry->bag));
+  CHECK(chad_steps(context) - before == steps);
 }
 
 // A new random entry in the place of a random one; building it takes at most its cost.
@@ -161,6 +170,7 @@ static void test_random_bags(void) {
     random_entry(context, arena, &random);
     check_collect(context, arena, &pool[random_below(&random, POOL)]);
   }
+  CHECK(made_steps <= 3 * paid_steps);
   chad_leave(context, arena);
   CHECK(chad_memory_used(context) == 0);
   chad_context_free(context);

@@ -212,13 +212,9 @@ def options(arguments: list[str]) -> argparse.Namespace:
 
 
 def permanent(names: list[str]) -> int:
-    """The permanent mode: 1 if a gradient takes more and more of its value.
-
-    Without lists: to append is to copy all there, which takes all memory.
-    """
+    """The permanent mode: 1 if a gradient takes more and more of its value."""
     linear, ratios, failed = 0, [0.0], 0
-    left = [p for p in PROGRAMS if p not in listed_arrays.PROGRAMS]
-    chosen = [p for p in left if not names or p.__name__ in names]
+    chosen = [p for p in PROGRAMS if not names or p.__name__ in names]
     for program in chosen:
         value, gradient = first_order(program, SMALL, level=0)
         linear += value.growth < MARGIN * SMALL[-1] / SMALL[0]

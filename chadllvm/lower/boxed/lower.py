@@ -450,46 +450,50 @@ class BoxedLowering(Heaps):
         return data
 
     def bind_update(self, binding: Binding, args: Sequence[Operand]) -> None:
-        """`a with [i] = v` is a copy, for `a` itself stays what it is."""
+        """`a with [i] = v`: a version of `a`, which itself stays what it is."""
         array, *indices, value = args
         assert isinstance(array.type, Array)
         whole, rank = self.atom(array), array.type.rank
-        dims = [self.dim(whole, axis) for axis in range(rank)]
-        new = self.new_array(dims, binding.vars[0].name)
-        target = self.new_data(new)
-        self.copy(target, self.data(whole), self.size(whole))
-        offset = self.place(dims[1:], [self.atom(i) for i in indices])
-        if len(indices) < rank:
-            row, place = self.atom(value), self.loops.offset(target, offset, PTR)
-            self.copy(place, self.data(row), self.size(row))
-        else:
-            self.store(target, offset, self.atom(value))
-        self.bind(binding.vars[0], new)
+        inner = [self.dim(whole, axis) for axis in range(1, rank)]
+        offset = self.place(inner, [self.atom(i) for i in indices])
+        new = (whole, offset, *self._words(value))
+        name = binding.vars[0].name
+        self.bind(binding.vars[0], self.call("chad_array_with", *new, name=name))
+
+    def _words(self, value: Operand) -> tuple[Atom, Atom]:
+        """The number of words of an element or a row, and where they are."""
+        rep = self.atom(value)
+        if isinstance(value.type, Array):
+            return self.size(rep), self.data(rep)
+        return Lit(1), self.in_memory(rep)
 
     def bind_append(self, binding: Binding, array: Operand, value: Operand) -> None:
-        """A copy with one more element, for the array itself stays what it is."""
+        """A version with one more element."""
         assert isinstance(array.type, Array)
-        whole, rep, name = self.atom(array), self.atom(value), binding.vars[0].name
-        size = self.dim(whole, 0)
+        rep = self.atom(value)
         inner = [self.dim(rep, axis) for axis in range(array.type.rank - 1)]
-        new = self.new_array([self.loops.let("iadd", size, Lit(1)), *inner], name)
-        target = self.new_data(new)
-        self.copy(target, self.data(whole), self.size(whole))
-        if inner:
-            place = self.loops.offset(target, self.size(whole), PTR)
-            self.copy(place, self.data(rep), self.size(rep))
-        else:
-            self.store(target, size, rep)
-        self.bind(binding.vars[0], new)
+        self._resize(binding.vars[0], array, 1, inner, self._words(value))
 
     def bind_drop_last(self, var: Var, array: Operand) -> None:
         assert isinstance(array.type, Array)
-        whole, rank = self.atom(array), array.type.rank
-        size = self.loops.let("isub", self.dim(whole, 0), Lit(1))
-        inner = [self.dim(whole, axis) for axis in range(1, rank)]
-        new = self.new_array([size, *inner], var.name)
-        self.copy(self.new_data(new), self.data(whole), self.size(new))
-        self.bind(var, new)
+        whole = self.atom(array)
+        inner = [self.dim(whole, axis) for axis in range(1, array.type.rank)]
+        self._resize(var, array, -1, inner, (Lit(0), whole))
+
+    def _resize(
+        self,
+        var: Var,
+        array: Operand,
+        more: int,
+        inner: Sequence[Atom],
+        words: tuple[Atom, Atom],
+    ) -> None:
+        """A version with so many more elements, whose words those are."""
+        whole = self.atom(array)
+        size = self.loops.let("iadd", self.dim(whole, 0), Lit(more))
+        dims = self.dims_in_memory([size, *inner])
+        args = (whole, dims, *words)
+        self.bind(var, self.call("chad_array_resized", *args, name=var.name))
 
     def bind_zeros(self, var: Var, args: Sequence[Operand], elem: Scalar) -> None:
         dims = [self.loops.count(self.atom(a)) for a in args]

@@ -23,8 +23,9 @@ from chadllvm.ir.types import BOOL, F32, F64, I64, Scalar, Type
 OWN, GIVEN, RETURNED = 0, 1, 2
 ROOTS = (OWN, GIVEN, RETURNED)
 
-# The words of a `chad_array_t`; behind the size stands the rank.
-_DATA, _BAG, _SIZE, _DIMS = 0, 1, 2, 4
+# The words of a `chad_array_t`; behind the size stands the rank. The others are 0 in a
+# constant.
+_DATA, _SIZE, _DIMS = 0, 2, 8
 
 
 def word_of(ty: Type) -> Scalar:
@@ -41,6 +42,7 @@ class Storage:
         self.loops = LoopBuilder()
         self._cells: Reg | None = None
         self._dims: dict[int, Reg] = {}
+        self._word: Reg | None = None
 
     def call(self, function: str, *args: Atom, name: str = "t") -> Reg:
         """The result of a function of the runtime."""
@@ -70,6 +72,14 @@ class Storage:
         for axis, dim in enumerate(dims):
             self.store(self._dims[rank], Lit(axis), dim)
         return self._dims[rank]
+
+    def in_memory(self, value: Atom) -> Reg:
+        """A word as the runtime reads it; it keeps a copy."""
+        if self._word is None:
+            with self.loops.at(0):
+                self._word = self.record(Lit(1), "word")
+        self.store(self._word, Lit(0), value)
+        return self._word
 
     @contextmanager
     def each(self, count: Atom) -> Iterator[Atom]:
@@ -126,10 +136,11 @@ class Storage:
         data = self.loops.reg("const", PTR)
         self.loops.emit(l.Data(data, words, GIVEN))
         header = self.record(Lit(_DIMS + value.ndim), "array")
+        words = [0] * _DIMS + [*value.shape]
+        words[_SIZE : _SIZE + 2] = value.size, value.ndim
+        for index, word in enumerate(words):
+            self.store(header, Lit(index), Lit(word))
         self.store(header, Lit(_DATA), data)
-        self.store(header, Lit(_BAG), Lit(0))
-        for index, number in enumerate((value.size, value.ndim, *value.shape), _SIZE):
-            self.store(header, Lit(index), Lit(number))
         return header
 
     def data(self, array: Atom) -> Reg:
