@@ -136,10 +136,10 @@ class Storage:
         data = self.loops.reg("const", PTR)
         self.loops.emit(l.Data(data, words, GIVEN))
         header = self.record(Lit(_DIMS + value.ndim), "array")
-        words = [0] * _DIMS + [*value.shape]
-        words[_SIZE : _SIZE + 2] = value.size, value.ndim
-        for index, word in enumerate(words):
-            self.store(header, Lit(index), Lit(word))
+        fields = [0] * _DIMS + [*value.shape]
+        fields[_SIZE : _SIZE + 2] = value.size, value.ndim
+        for index, number in enumerate(fields):
+            self.store(header, Lit(index), Lit(number))
         self.store(header, Lit(_DATA), data)
         return header
 
