@@ -3,6 +3,11 @@
 Everything else is inactive: it has no cotangent and no tangent, and no code is made for
 one. The answer may be too large (a variable that depends on an input only by a zero
 derivative), never too small. A cell is active if anything active may be added to it.
+
+With `cells`, for reverse mode, a state of a loop is active besides if a branch chooses
+between it and something active. What is added to the cell of the choice is then added
+to the state's, which is handed on from step to step; a cell to throw that away would be
+as large in each step.
 """
 
 from __future__ import annotations
@@ -10,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import assert_never
 
+from chadllvm.chad.names import Branch, chosen_arrays, names
 from chadllvm.ir.op import Prim
 from chadllvm.ir.term import (
     Apply,
@@ -37,9 +43,11 @@ from chadllvm.ops.ledger import HeapOp, column_of, ledger_of
 from chadllvm.ops.recurse import Recurse
 
 
-def active_variables(block: Block, wrt: Iterable[Var]) -> set[Var]:
+def active_variables(
+    block: Block, wrt: Iterable[Var], *, cells: bool = False
+) -> set[Var]:
     """The active variables of a function's body, `wrt` its active parameters."""
-    activity = _Activity({v for v in wrt if has_float(v.type)})
+    activity = _Activity({v for v in wrt if has_float(v.type)}, cells)
     known = -1
     # What a node holds may be fetched in front of where another one is made.
     while known != len(activity.active):
@@ -51,9 +59,12 @@ def active_variables(block: Block, wrt: Iterable[Var]) -> set[Var]:
 class _Activity:
     """Walks blocks in order; `parts` are the cells that a view or a branch names."""
 
-    def __init__(self, active: set[Var]) -> None:
+    def __init__(self, active: set[Var], cells: bool) -> None:
         self.active = active
+        self._cells = cells
+        self._states: set[Var] = set()
         self.parts: dict[Var, tuple[Operand, ...]] = {}
+        self._choices: dict[int, list[tuple[Var, list[Var]]]] = {}
         # The functions of recursions: what they take, and which results are active.
         self.recursions: dict[Var, tuple[tuple[Var, ...], list[bool]]] = {}
 
@@ -65,6 +76,21 @@ class _Activity:
             flags = self._results(binding)
             pairs = zip(binding.vars, flags, strict=True)
             self._activate([var for var, flag in pairs if flag])
+        for var, choice in self._choices_of(block) if self._cells else ():
+            if var in self.active:
+                self._activate(self._states.intersection(choice))
+
+    def _choices_of(self, block: Block) -> list[tuple[Var, list[Var]]]:
+        """The arrays of a block that branches choose, and what they choose between."""
+        if id(block) not in self._choices:
+            choosing = any(isinstance(b.expr, If) and b.vars for b in block.bindings)
+            found = names(block).items() if choosing else ()
+            self._choices[id(block)] = [
+                (var, [*chosen_arrays(name)])
+                for var, name in found
+                if isinstance(name, Branch)
+            ]
+        return self._choices[id(block)]
 
     def _activate(self, variables: Iterable[Var]) -> None:
         self.active.update(v for v in variables if has_float(v.type))
@@ -136,6 +162,7 @@ class _Activity:
         """
         (body,) = node.bodies
         states = body.params[1:]
+        self._states.update(states)
         for state, init in zip(states, node.args[1:], strict=False):
             if self.is_active(init):
                 self.active.add(state)

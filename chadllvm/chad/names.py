@@ -17,7 +17,7 @@ once, and is moved to the cell of what the branch gave.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from chadllvm.ir.term import Apply, Binding, Block, If, Operand, Var
@@ -131,6 +131,18 @@ def _part(result: Operand, inside: Inside) -> Part | None:
             return _branch(node, binding.vars.index(result), inside)
         case _:
             return None
+
+
+def chosen_arrays(part: Part) -> Iterator[Var]:
+    """The arrays of which a choice gives one, or a part of one."""
+    match part:
+        case Var():
+            yield part
+        case Row(array):
+            yield array
+        case Branch(_, then, orelse):
+            yield from chosen_arrays(then)
+            yield from chosen_arrays(orelse)
 
 
 def bound_in(block: Block) -> Inside:

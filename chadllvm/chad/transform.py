@@ -130,7 +130,7 @@ class Chad:
         self, function: Function, targets: Sequence[Var], customs: Customs
     ) -> None:
         self.customs = customs
-        self.active = active_variables(function.body, targets)
+        self.active = active_variables(function.body, targets, cells=True)
         self.additions = Additions(function.body, self.active)
         # The cells opened in blocks around here whose sums are asked for, arrays of
         # recursions around here, and all ledgers.

@@ -23,10 +23,11 @@ from chadllvm.frontend.context import Context
 from chadllvm.frontend.marks import mark_of
 from chadllvm.frontend.width import weak_list
 from chadllvm.ir.build import Builder
+from chadllvm.ir.op import ArrayOp
 from chadllvm.ir.rewrite import Renaming, free_vars_of
 from chadllvm.ir.term import Apply, Block, Lambda, Lit, Operand, Proj, Var, nested
 from chadllvm.ir.types import F64, I64, Array, Product, Scalar, Type, is_float
-from chadllvm.ops.alias import Alias, Contains, Item, Read
+from chadllvm.ops.alias import Alias, Contains, Item, Read, Shares
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index, Zeros, sized
 from chadllvm.support.diagnostic import Span
@@ -47,6 +48,7 @@ class Delayed:
     value of every element, if they are all the same. `is_weak`: a list written out of
     Python's own numbers alone, which becomes what it is a part of (`width.py`).
     `is_item`: it is one of the arrays of a list, whose numbers are in `view_of`.
+    `is_sublist`: it is a list of some of the arrays of a list, which is `view_of`.
     """
 
     shape: Shape
@@ -59,6 +61,7 @@ class Delayed:
     fill: Operand | None = None
     is_weak: bool = False
     is_item: bool = False
+    is_sublist: bool = False
 
     @property
     def rank(self) -> int:
@@ -144,10 +147,11 @@ def force(cx: Context, node: ast.expr, value: Value) -> Operand:
         array = build_nest(b, value.shape, value.element)
     array = weak_list(b, array, value.is_weak)
     if value.view_of is not None:
-        alias = Item() if value.is_item else Alias()
+        alias = Item() if value.is_item else Shares() if value.is_sublist else Alias()
         (array,) = b.apply(alias, [array, value.view_of])
         assert isinstance(value.view_of, Var)
-        cx.views[array] = value.view_of
+        if not value.is_sublist:
+            cx.views[array] = value.view_of
     cx.shapes[array] = value.shape
     if value in cx.lists:
         cx.lists.add(array)
@@ -157,7 +161,13 @@ def force(cx: Context, node: ast.expr, value: Value) -> Operand:
     return array
 
 
-def referring(cx: Context, node: ast.expr, items: Operand, value: Value) -> Operand:
+def referring(
+    cx: Context,
+    node: ast.expr,
+    items: Operand,
+    value: Value,
+    op: ArrayOp | None = None,
+) -> Operand:
     """A list, which in Python refers to the arrays in a value that it now holds."""
     b = cx.at(node)
     if isinstance(value.type, Product):
@@ -168,7 +178,7 @@ def referring(cx: Context, node: ast.expr, items: Operand, value: Value) -> Oper
     array = (value.made or value.view_of) if isinstance(value, Delayed) else value
     if array is None or not isinstance(array.type, Array):
         return items
-    (listed,) = b.apply(Contains(), [items, array])
+    (listed,) = b.apply(op or Contains(), [items, array])
     if items in cx.shapes:
         cx.shapes[listed] = cx.shapes[items]
     return listed

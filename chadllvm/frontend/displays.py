@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial, reduce
 
 from chadllvm.errors import array_errors, update_errors
 from chadllvm.frontend.alike import differ
@@ -22,6 +23,7 @@ from chadllvm.frontend.arithmetic import (
     join_values,
     to_int,
 )
+from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context, Settled
 from chadllvm.frontend.delayed import (
     Delayed,
@@ -73,6 +75,7 @@ from chadllvm.ir.types import (
     list_names,
     list_type,
 )
+from chadllvm.ops.alias import Shares
 
 # Of no more arrays that are listed one is taken without a list of them.
 _MOST = 16
@@ -82,6 +85,11 @@ def display(cx: Context, node: ast.List) -> Operand:
     """`[a, b, c]` of numbers, lists or arrays of equal shape, or tuples."""
     if not node.elts:
         raise update_errors.nested_empty_list(cx.span(node))
+    if any(isinstance(part, ast.Starred) for part in node.elts):
+        parts = _with_lists(cx, node)
+        if len(parts) > 1 or not isinstance(parts[0], ast.List):
+            return cx.value(reduce(partial(_sum, node), parts))
+        node = parts[0]
     elements = [_element(cx, e) for e in unpacked(cx, node.elts)]
     values = [e.value for e in _settled(elements)]
     if node in cx.wanted or any(is_list(v) or is_item(cx, v) for v in values):
@@ -95,6 +103,50 @@ def display(cx: Context, node: ast.List) -> Operand:
         made = referring(cx, node, made, value)
     mark_list(cx, made, _common_mark(cx, elements))
     return made
+
+
+def _with_lists(cx: Context, node: ast.List) -> list[ast.expr]:
+    """The lists that a display with stars consists of: tuples are unpacked in place."""
+    parts: list[ast.expr] = []
+    own: list[ast.expr] = []
+    for part in node.elts:
+        if not isinstance(part, ast.Starred):
+            own.append(cx.settled(part, cx.lazy(part)))
+            continue
+        if isinstance(part.value, ast.Tuple | ast.List):
+            own.append(part)
+            continue
+        whole, is_list = part.value, False
+        if not isinstance(whole, ast.Call | ast.GeneratorExp):
+            value = cx.lazy(whole)
+            whole = cx.settled(whole, value)
+            if is_tuple(value.type) and list_names(value.type) is None:
+                own.append(ast.copy_location(ast.Starred(whole, ast.Load()), part))
+                continue
+            is_list = len(node.elts) > 1 and _is_list(cx, value)
+        if own:
+            parts.append(ast.copy_location(ast.List(own, ast.Load()), node))
+            own = []
+        parts.append(whole if is_list else _items_of(part, whole))
+    if own or not parts:
+        parts.append(ast.copy_location(ast.List(own, ast.Load()), node))
+    return parts
+
+
+def _items_of(part: ast.Starred, whole: ast.expr) -> ast.expr:
+    """`[item for item in whole]`"""
+    if isinstance(whole, ast.GeneratorExp):
+        return ast.copy_location(ast.ListComp(whole.elt, whole.generators), part)
+    target, item = ast.Name("item", ast.Store()), ast.Name("item", ast.Load())
+    loop = ast.comprehension(target, whole, [], is_async=0)
+    made = ast.copy_location(ast.ListComp(item, [loop]), part)
+    for name in (target, item):
+        ast.copy_location(name, part)
+    return made
+
+
+def _sum(node: ast.List, first: ast.expr, second: ast.expr) -> ast.expr:
+    return ast.copy_location(ast.BinOp(first, ast.Add(), second), node)
 
 
 def listed_arrays(cx: Context, node: ast.List) -> Listed | ast.List:
@@ -258,8 +310,10 @@ def _joined(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Operand:
     if elem is None or first.rank != second.rank:
         raise update_errors.other_elements(cx.span(node), first.type, second.type)
     b = cx.at(node)
+    rows: list[Operand] = []
     for n, m in zip(first.shape[1:], second.shape[1:], strict=True):
-        b.prim("same", n, m)
+        rows.append(_if_any(b, first.shape[0], n, m))
+        b.prim("same", rows[-1], _if_any(b, second.shape[0], m, rows[-1]))
     size = b.prim("iadd", first.shape[0], second.shape[0])
 
     def element(inner: Builder, indices: Indices) -> Operand:
@@ -275,13 +329,20 @@ def _joined(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Operand:
         return choose_below(inner, index, [first.shape[0]], [left, right])
 
     loose = is_loose(x) and is_loose(y)
-    made = _list(cx, node, (size, *first.shape[1:]), element, loose)
+    made = _list(cx, node, (size, *rows), element, loose)
     for side in (x, y) if first.rank > 1 else ():
-        made = referring(cx, node, made, side)
+        made = referring(cx, node, made, side, Shares())
     cx.lists.add(made)
     if isinstance(elem, Scalar):
         cx.marks[made] = common([mark_of(cx, x), mark_of(cx, y)])
     return made
+
+
+def _if_any(b: Builder, number: Operand, size: Operand, other: Operand) -> Operand:
+    """A size of so many arrays of a list; the other one if there are none."""
+    if isinstance(number, Lit):
+        return size if number.value else other
+    return b.prim("iselect", b.prim("ieq", number, Lit(0)), other, size)
 
 
 def _extended(

@@ -136,7 +136,14 @@ def part(
     is_list = array in cx.lists and isinstance(node.slice, ast.Slice)
     is_copy = is_list and base.rank == 1
     view = None if is_copy else base.made or base.view_of
-    made = Delayed(found.shape, base.elem, element, is_plain=True, view_of=view)
+    made = Delayed(
+        found.shape,
+        base.elem,
+        element,
+        is_plain=True,
+        view_of=view,
+        is_sublist=is_list,
+    )
     if is_list:
         cx.lists.add(made)
     cx.marks[made] = _mark(cx, node, array)

@@ -2,6 +2,9 @@
 
 `contains(a, b)`: the array a, where Python has a list that refers to b.
 
+`shares(a, b)`: the array a, where Python has a list that refers to arrays which the
+list b refers to as well.
+
 `item(a, b)`: the array a, to which in Python a list refers whose numbers are in b.
 
 `lent(a, a)`: the argument a, which its caller lets the function update.
@@ -85,6 +88,14 @@ class Contains(Alias):
     """`contains(a, b)`"""
 
     name = "contains"
+
+
+@register_array_op
+@dataclass(frozen=True)
+class Shares(Contains):
+    """`shares(a, b)`"""
+
+    name = "shares"
 
 
 @register_array_op

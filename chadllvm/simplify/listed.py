@@ -26,7 +26,7 @@ from chadllvm.ir.term import (
 from chadllvm.ir.types import Array, Scalar
 from chadllvm.ops.build import Build
 from chadllvm.ops.grow import Append, DropLast
-from chadllvm.ops.index import Dim, Empty, Index
+from chadllvm.ops.index import Dim, Empty, Index, Sized
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
 from chadllvm.simplify.codes import NONE, Table
@@ -50,6 +50,7 @@ class _List:
     reads: list[_Place] = field(default_factory=list)
     is_whole: bool = False  # Used otherwise than by its elements.
     is_worth: bool = False  # Made or changed more than once.
+    is_sized: bool = False  # The size of its rows may be asked where it has none.
 
     def take(self, other: _List) -> None:
         self.names += other.names
@@ -57,6 +58,7 @@ class _List:
         self.reads += other.reads
         self.is_whole |= other.is_whole
         self.is_worth |= other.is_worth
+        self.is_sized |= other.is_sized
 
 
 Owners = tuple[Var, ...]
@@ -65,18 +67,20 @@ Owners = tuple[Var, ...]
 @dataclass(frozen=True)
 class Listed:
     """The names of such lists, the states of loops by way of which they get arrays, and
-    what is put into them, each with the arrays that it may refer to."""
+    what is put into them, each with the arrays that it may refer to; and the lists of
+    which the size of rows is known where there are none."""
 
     lists: Mapping[Var, Owners]
     states: Mapping[Var, Owners]
     elements: Mapping[Operand, Owners]
+    sized: frozenset[Var]
 
 
 def listed(function: Function, table: Table) -> Listed:
     """Find them, by what the table knows of the variables of a function."""
     table.forget_owners()
     found = _Lists(function)
-    left = [one for one in found.lists() if one.is_worth and not one.is_whole]
+    left = found.worth(table)
     while True:
         known = {name: one for one in left for name in one.names}
         reached = [(one, *_reached(one, known, found.states, table)) for one in left]
@@ -91,7 +95,8 @@ def listed(function: Function, table: Table) -> Listed:
                     states |= dict.fromkeys(state.names, owners)
                 for each in (one, *through):
                     elements |= dict.fromkeys(each.elements, owners)
-            return Listed(lists, states, elements)
+            sized = (name for one in left if one.is_sized for name in one.names)
+            return Listed(lists, states, elements, frozenset(sized))
         # Others that take elements of this one may do without what is in it.
         left.remove(bad)
 
@@ -143,15 +148,24 @@ class _Lists:
         self._in_loop = False
         self._function(function)
 
-    def lists(self) -> Iterable[_List]:
-        return dict.fromkeys(self._list.values())
+    def worth(self, table: Table) -> list[_List]:
+        """Those that are made or changed more than once, and those of which such lists
+        get elements."""
+        all_of_them = dict.fromkeys(self._list.values())
+        chosen = [one for one in all_of_them if one.is_worth and not one.is_whole]
+        for one in chosen:  # Which grows.
+            for element in one.elements:
+                assert isinstance(element, Var)
+                for owner in table.owners(element):
+                    other = self._list.get(owner)
+                    if other and not other.is_whole and other not in chosen:
+                        chosen.append(other)
+        return chosen
 
     def is_outside(self, one: _List, owners: Owners, through: Sequence[_List]) -> bool:
         """Whether all in a list is there, and the same, as long as the list is."""
         if not owners or NONE in owners or len(owners) > _MOST:
             return False
-        if len(owners) == len(one.names) == 1:
-            return False  # What is read of it can be read of the array at once.
         return all(
             self._is_around(owner, other)
             for owner in owners
@@ -223,6 +237,11 @@ class _Lists:
                 self._read(array)
                 for one in bound:
                     one.is_whole = True
+            case Apply(Sized(), (Var() as array, *_)) if _is_list(array):
+                self._same(array, *binding.vars)
+                one = self._list[array]
+                one.is_sized = True
+                one.is_whole |= _rank(array) > 2
             case Apply(Dim(axis), (array,)):
                 if axis > 0:
                     self._read(array)
@@ -273,6 +292,11 @@ class _Lists:
             if other is not one:
                 one.take(other)
                 self._list |= dict.fromkeys(other.names, one)
+
+
+def _rank(array: Var) -> int:
+    assert isinstance(array.type, Array)
+    return array.type.rank
 
 
 def _is_array(operand: Operand) -> bool:

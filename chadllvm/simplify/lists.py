@@ -36,7 +36,7 @@ from chadllvm.ir.term import (
 from chadllvm.ir.types import I64, Array, element
 from chadllvm.ops.build import Build
 from chadllvm.ops.grow import Append, DropLast
-from chadllvm.ops.index import Dim, Empty, Index
+from chadllvm.ops.index import Dim, Empty, Index, Sized
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
 from chadllvm.simplify.codes import (
@@ -62,13 +62,17 @@ def lists(function: Function, table: Table) -> Function:
 
 
 class _List:
-    """The columns of a list by one of its names, and what an element of it is."""
+    """The columns of a list by one of its names, and what an element of it is.
 
-    def __init__(self, var: Var, owners: Owners) -> None:
+    One that is sized has the size of its rows beside them, in an array of one element.
+    """
+
+    def __init__(self, var: Var, owners: Owners, is_sized: bool) -> None:
         assert isinstance(var.type, Array)
         self._element = Reference(Var("row", element(var.type, 1)), owners)
         count = 1 + self._element.width
         self.columns = tuple([Var(var.name, Array(I64, 1)) for _ in range(count)])
+        self.sizes = tuple([Var("size", Array(I64, 1)) for _ in range(is_sized)])
 
     def read(
         self, at: Operand, table: Table, out: Builder, var: Var | None = None
@@ -85,9 +89,29 @@ class _List:
         count = Apply(Dim(0), self.columns[:1])
         if axis == 0:
             return count
+        if self.sizes:
+            return Apply(Index(), (*self.sizes, lit(0)))
+        return self._size_of_first(count, axis, table, out)
+
+    def _size_of_first(
+        self, count: Expr, axis: int, table: Table, out: Builder
+    ) -> Expr:
+        """A size of the first element; 0 if there is none."""
         has_any, inner = out.prim("ilt", lit(0), out.one(count)), out.child()
         size = inner.one(Apply(Dim(axis - 1), (self.read(lit(0), table, inner),)))
         return If(has_any, inner.block([size]), Block((), (lit(0),)))
+
+    def note_size(self, table: Table, out: Builder) -> None:
+        """Bind the size of the rows of a list that is made at once."""
+        if self.sizes:
+            count = Apply(Dim(0), self.columns[:1])
+            self.enter_size(out.one(self._size_of_first(count, 1, table, out)), out)
+
+    def enter_size(self, size: Operand, out: Builder) -> None:
+        """Bind the size of the rows."""
+        one = Lambda((Var("i", I64),), Block((), (size,)))
+        made = Apply(Build(), (lit(1),), (one,))
+        out.bindings += [Binding((var,), made, out.span) for var in self.sizes]
 
     def check_sizes(self, count: Operand, table: Table, out: Builder) -> None:
         """The elements of a list that is made at once are as large as the first.
@@ -130,7 +154,10 @@ class _Columns(Walk):
         super().__init__()
         self._table = table
         self._elements = found.elements
-        self._lists = {v: _List(v, owners) for v, owners in found.lists.items()}
+        self._lists = {
+            var: _List(var, owners, var in found.sized)
+            for var, owners in found.lists.items()
+        }
         self._states = {v: _State(v, owners) for v, owners in found.states.items()}
         for var, one in self._lists.items():
             table.enter_list(var, one.columns)
@@ -151,11 +178,15 @@ class _Columns(Walk):
             case _ if not any(map(self._is_changed, binding.vars)):
                 self.keep(binding)
                 self._code_elements(binding.vars, out)
+            case Apply(Sized(), (Var() as array, size)):
+                self._sized(binding.vars[0], self._lists[array], size, out)
             case Apply(Empty() | Append() | DropLast() | Update()) as node:
                 self._each(binding.vars[0], node, out)
             case expr:
                 new = self._all(binding.vars, expr, out)
-                out.bindings.append(Binding(self._bound(binding.vars), new, out.span))
+                is_made = isinstance(expr, Apply) and isinstance(expr.op, Build)
+                bound = self._bound(binding.vars, is_made=is_made)
+                out.bindings.append(Binding(bound, new, out.span))
                 self._behind(binding.vars, expr, out)
         self.out += out.bindings
 
@@ -180,21 +211,37 @@ class _Columns(Walk):
         elif row is not var:
             self.replace(var, row)
 
+    def _sized(self, var: Var, old: _List, size: Operand, out: Coding) -> None:
+        """The same columns, with another size of the rows if there are none."""
+        new = self._lists[var]
+        new.columns = old.columns
+        self._table.enter_list(var, new.columns)
+        count = out.one(old.size(0, self._table, out))
+        before = out.one(old.size(1, self._table, out))
+        is_empty = out.prim("ieq", count, lit(0))
+        new.enter_size(out.prim("iselect", is_empty, size, before), out)
+
     def _each(self, var: Var, node: Apply, out: Coding) -> None:
         """Bind the columns of a list one by one."""
-        columns = self._lists[var].columns
+        one = self._lists[var]
         op = node.op
         args: list[tuple[Operand, ...]]
         match op, node.args:
             case Empty(), _:
-                op, args = Empty(Array(I64, 1)), [() for _ in columns]
-            case DropLast(), (array,):
-                args = [(old,) for old in self._handed_on([array])]
-            case _, (array, *at, value):
-                codes = self._code(value, out, len(columns))
-                pairs = zip(self._handed_on([array]), codes, strict=True)
+                op, args = Empty(Array(I64, 1)), [() for _ in one.columns]
+                one.enter_size(lit(0), out)
+            case DropLast(), (Var() as array,):
+                args = [(old,) for old in self._lists[array].columns]
+                one.sizes = self._lists[array].sizes
+            case _, (Var() as array, *at, value):
+                codes = self._code(value, out, len(one.columns))
+                pairs = zip(self._lists[array].columns, codes, strict=True)
                 args = [(old, *at, new) for old, new in pairs]
-        for column, operands in zip(columns, args, strict=True):
+                if one.sizes and isinstance(op, Append):
+                    one.enter_size(out.one(Apply(Dim(0), (value,))), out)
+                else:
+                    one.sizes = self._lists[array].sizes
+        for column, operands in zip(one.columns, args, strict=True):
             out.bindings.append(Binding((column,), Apply(op, operands), out.span))
 
     def _all(self, bound: Sequence[Var], expr: Expr, out: Coding) -> Expr:
@@ -237,6 +284,7 @@ class _Columns(Walk):
             match self._lists.get(var), expr:
                 case _List() as one, Apply(Build(), (count,)):
                     one.check_sizes(count, self._table, out)
+                    one.note_size(self._table, out)
             if var in self._states:
                 self._states[var].bind(self._table, out)
         self._code_elements(bound, out)
@@ -259,12 +307,17 @@ class _Columns(Walk):
         assert isinstance(value, Var)
         return scalars(self._table.code(value, out), width - 1, 0, is_numbered=True)
 
-    def _bound(self, variables: Iterable[Var]) -> tuple[Var, ...]:
-        """Columns in the places of lists and of states."""
+    def _bound(
+        self, variables: Iterable[Var], *, is_made: bool = False
+    ) -> tuple[Var, ...]:
+        """Columns in the places of lists and of states; the size of what `is_made` is
+        bound behind it."""
         found: list[Var] = []
         for var in variables:
             one = self._lists.get(var) or self._states.get(var)
             found += one.columns if one else (var,)
+            if isinstance(one, _List) and not is_made:
+                found += one.sizes
         return tuple(found)
 
     def _handed_on(self, operands: Iterable[Operand]) -> tuple[Operand, ...]:
@@ -272,5 +325,5 @@ class _Columns(Walk):
         found: list[Operand] = []
         for operand in operands:
             one = self._lists.get(operand) if isinstance(operand, Var) else None
-            found += one.columns if one else (operand,)
+            found += (*one.columns, *one.sizes) if one else (operand,)
         return tuple(found)

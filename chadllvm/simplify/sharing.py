@@ -42,7 +42,7 @@ from chadllvm.ir.term import (
     operands,
 )
 from chadllvm.ir.types import Array, Box, Type
-from chadllvm.ops.alias import Alias, Contains, Item, Lent, Read, Rewritten
+from chadllvm.ops.alias import Alias, Contains, Item, Lent, Read, Rewritten, Shares
 from chadllvm.ops.custom import Custom
 from chadllvm.ops.grow import WRITERS, Append, DropLast
 from chadllvm.ops.index import Dim, Index, Sized
@@ -84,7 +84,8 @@ class _Object:
     if so. `parents`: older objects that it may be; with none it is a new one. `family`:
     objects of one family are different ones; so are those that are `apart`. `is_row`:
     it is one of what a list refers to, not the list itself; `is_item`: one that was
-    taken from there. `names`: the variables that stand for it, or for a part of it.
+    taken from there. `level`: it is one of the rows of its parents, which are lists of
+    so many dimensions. `names`: the variables that stand for it, or for a part of it.
     """
 
     number: int
@@ -93,15 +94,25 @@ class _Object:
     family: object = None
     is_row: bool = False
     is_item: bool = False
+    level: int = 0
     names: list[Var] = field(default_factory=list)
     apart: set[_Object] = field(default_factory=set)
 
-    def may_be(self, other: _Object, *, rows: bool = True, others: bool = True) -> bool:
+    def may_be(
+        self,
+        other: _Object,
+        *,
+        rows: bool = True,
+        others: bool = True,
+        level: int = 0,
+    ) -> bool:
         """Whether two objects may be the same: the younger one tells.
 
         `rows`: or this one may be a list that refers to the other one; `others`: or the
-        other one to this.
+        other one to this. Rows of lists of so many dimensions as `level` are no matter.
         """
+        if 0 < self.level <= level or 0 < other.level <= level:
+            return False
         if (self.is_row and not rows) or (other.is_row and not others):
             return False
         if self is other:
@@ -111,14 +122,17 @@ class _Object:
         if other in self.apart:
             return False
         if self.number < other.number:
-            return other.may_be(self, rows=others, others=rows)
+            return other.may_be(self, rows=others, others=rows, level=level)
         return any(
-            parent.may_be(other, rows=rows, others=others) for parent in self.parents
+            parent.may_be(other, rows=rows, others=others, level=level)
+            for parent in self.parents
         )
 
-    def holds(self, other: _Object) -> bool:
-        """Whether this may be another object, or a list that refers to it."""
-        return self.may_be(other, rows=self.number > other.number, others=False)
+    def holds(self, other: _Object, level: int) -> bool:
+        """Whether this may be another object, a list of so many dimensions, or refer to
+        it."""
+        rows = self.number > other.number
+        return self.may_be(other, rows=rows, others=False, level=level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +245,7 @@ class _Walk:
         self.named: dict[_Object, None] = {}
         self.reasons: dict[tuple[str, bool], Objects] = {}
         # What a list refers to, by what that is besides.
-        self.rows: dict[_Object, _Object] = {}
+        self.rows: dict[tuple[_Object, int], _Object] = {}
         # What is taken from a list, by what that is besides.
         self.items: dict[_Object, _Object] = {}
         # The names that updates in a branch found dead there.
@@ -249,19 +263,21 @@ class _Walk:
         *,
         is_row: bool = False,
         is_item: bool = False,
+        level: int = 0,
     ) -> Objects:
         self.count += 1
-        made = _Object(self.count, fixed, parents, family, is_row, is_item)
+        made = _Object(self.count, fixed, parents, family, is_row, is_item, level)
         return frozenset([made])
 
-    def row(self, item: _Object) -> _Object:
-        """The object as what a list refers to."""
+    def row(self, item: _Object, level: int = 0) -> _Object:
+        """The object as what a list refers to; or what it refers to itself, which is a
+        list of so many dimensions."""
         if item.is_row and not item.is_item:
             return item
-        if item not in self.rows:
+        if (item, level) not in self.rows:
             parents = frozenset([item])
-            (self.rows[item],) = self.new("", parents, is_row=True)
-        return self.rows[item]
+            (self.rows[item, level],) = self.new("", parents, is_row=True, level=level)
+        return self.rows[item, level]
 
     def item(self, items: _Object) -> _Object:
         """What was taken from a list, whose size has nothing to do with the list's."""
@@ -272,13 +288,14 @@ class _Walk:
             (self.items[items],) = self.new("", parents, is_row=True, is_item=True)
             if items.is_row:
                 # Put into a list again it is what it was.
-                self.rows[self.items[items]] = items
+                self.rows[self.items[items], 0] = items
         return self.items[items]
 
-    def listed(self, array: Objects, value: Objects) -> Objects:
-        """The objects of a list that refers to a value as well."""
+    def listed(self, array: Objects, value: Objects, level: int = 0) -> Objects:
+        """The objects of a list that refers to a value as well; or to what that refers
+        to as a list of so many dimensions."""
         old = [o for o in _above(array) if o.is_row or o in array]
-        found = array | {self.row(item) for item in value}
+        found = array | {self.row(item, level) for item in value}
         if any(a.may_be(b) for a in old for b in value):
             found |= self.reason(_SHARED_ROWS, is_row=True)
         return found
@@ -345,8 +362,9 @@ class _Walk:
                 self.bind(binding.vars[0], after)
             case Apply(Index() | Sized(), (array, *_)):
                 self.bind(binding.vars[0], self.of(array))
-            case Apply(Contains(), (array, value)):
-                objects = self.listed(self.of(array), self.of(value))
+            case Apply(Contains() as op, (array, value)):
+                level = _depth(array.type) if isinstance(op, Shares) else 0
+                objects = self.listed(self.of(array), self.of(value), level)
                 self.bind(binding.vars[0], objects)
             case Apply(Custom() as op, args):
                 results = self._inside(op, args)
@@ -437,7 +455,8 @@ class _Walk:
         Otherwise a list is another one behind it, but not what it has referred to.
         """
         objects = self.of(array)
-        least = 0 if rows else _depth(array.type)
+        level = _depth(array.type)
+        least = 0 if rows else level
         # To make an array of a list longer is to change what is in the list.
         rows = rows or any(o.is_item for o in _above(objects, items=True))
         if not rows:
@@ -453,7 +472,7 @@ class _Walk:
         same = [
             known
             for known in self.named
-            if any(known.may_be(o) if rows else known.holds(o) for o in objects)
+            if any(known.may_be(o) if rows else known.holds(o, level) for o in objects)
         ]
         changed = [(item, _deep(item.names, least)) for item in same]
         for other in dict.fromkeys(n for _, names in changed for n in names):
@@ -587,7 +606,8 @@ class _Walk:
             if item.is_item:
                 found.update(map(self.item, self._older(item.parents, own)))
             elif item.is_row:
-                found.update(map(self.row, self._older(item.parents, own)))
+                older = self._older(item.parents, own)
+                found.update(self.row(o, item.level) for o in older)
             else:
                 pending += item.parents
         return frozenset(found)
@@ -619,25 +639,26 @@ def _united(groups: dict[Var, int], objects: dict[Var, Objects]) -> dict[Var, in
     states = list(groups)
     for k, state in enumerate(states):
         for other in states[:k]:
-            if _may_be_one(objects[state], objects[other]):
+            level = min(_depth(state.type), _depth(other.type))
+            if _may_be_one(objects[state], objects[other], level):
                 old, new = groups[state], groups[other]
                 groups.update((s, new) for s in states if groups[s] == old)
     return groups
 
 
-def _may_be_one(first: Objects, second: Objects) -> bool:
+def _may_be_one(first: Objects, second: Objects, level: int) -> bool:
     """Whether two variables may stand for one object, or one for what the other holds.
 
-    Two lists that refer to one row are not one.
+    Two lists that refer to one row are not one; nor are those of so many dimensions.
     """
-    own = _above(first, items=True) & _above(second)
-    held = _above(first) & _above(second, items=True)
-    return bool(own | held) and _may_share(first, second)
+    own = _above(first, items=True, level=level) & _above(second, level=level)
+    held = _above(first, level=level) & _above(second, items=True, level=level)
+    return bool(own | held) and _may_share(first, second, level)
 
 
-def _may_share(first: Objects, second: Objects) -> bool:
+def _may_share(first: Objects, second: Objects, level: int = 0) -> bool:
     """Whether two variables may stand for, or refer to, one object."""
-    return any(a.may_be(b) for a in first for b in second)
+    return any(a.may_be(b, level=level) for a in first for b in second)
 
 
 def _is_fixed(item: _Object) -> bool:
@@ -645,18 +666,23 @@ def _is_fixed(item: _Object) -> bool:
 
 
 def _above(
-    objects: Iterable[_Object], *, rows: bool = True, items: bool = False
+    objects: Iterable[_Object],
+    *,
+    rows: bool = True,
+    items: bool = False,
+    level: int = 0,
 ) -> set[_Object]:
     """These objects and all that they may be; `rows`: or may refer to.
 
-    With `items`, of what they refer to only what they may be themselves.
+    With `items`, of what they refer to only what they may be themselves; without what
+    lists of so many dimensions as `level` refer to.
     """
     found: set[_Object] = set()
     pending = list(objects)
     while pending:
         item = pending.pop()
         is_passed = item.is_item if items and item.is_row else rows or not item.is_row
-        if item not in found and is_passed:
+        if item not in found and is_passed and not 0 < item.level <= level:
             found.add(item)
             pending += item.parents
     return found

@@ -129,6 +129,18 @@ def handed_on(block: Block) -> frozenset[Var]:
     return frozenset(uses.targets)
 
 
+def exchanged(block: Block, arrays: Iterable[Var]) -> set[Var]:
+    """What may be one of these arrays, or may be where one of them may be as well."""
+    uses = _Uses()
+    uses.block(block)
+    edges: dict[Var, list[Var]] = {}
+    for source, targets in uses.targets.items():
+        for target in targets:
+            edges.setdefault(source, []).append(target)
+            edges.setdefault(target, []).append(source)
+    return _closure(arrays, edges)
+
+
 def _closure(start: Iterable[Var], edges: Mapping[Var, Sequence[Var]]) -> set[Var]:
     found = set(start)
     pending = [*found]

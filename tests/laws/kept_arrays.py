@@ -587,6 +587,17 @@ def _exchanging(p: cl.f64[:], q: cl.f64[:], i: int, depth: int) -> float:
     return 0.5 * _exchanging(q, p, i, depth - 1)
 
 
+def zeros_from_some_step_on(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    r = c * 0.5
+    s = 0.0
+    for i in range(len(a)):
+        if i == len(a) // 3:
+            r = np.zeros(len(a))
+        t = r if b[i] < 0.1 else b
+        s += t[i] * a[i] + r[i // 2]
+    return s
+
+
 PROGRAMS: tuple[Callable[..., float], ...] = (
     made_sometimes,
     made_every_few_steps,
@@ -631,4 +642,5 @@ PROGRAMS: tuple[Callable[..., float], ...] = (
     made_and_passed,
     kept_of_a_list,
     updated_and_chosen,
+    zeros_from_some_step_on,
 )

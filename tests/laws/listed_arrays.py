@@ -199,6 +199,65 @@ def buffers_swapped(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     return s
 
 
+def turned_by_joining(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    buffers = [a, b, c]
+    s = 0.0
+    for i in range(len(a)):
+        s += buffers[0][i] * buffers[1][i]
+        buffers = buffers[1:] + buffers[:1]
+    return s
+
+
+def joined_or_cut(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    xs, ys = [a, b, c], [c, a]
+    s = 0.0
+    for i in range(len(a)):
+        xs = xs + ys if len(xs) < 3 else xs[:2]
+        s += xs[0][i] * ys[-1][0]
+    return s
+
+
+def popped_to_the_front(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    xs = [a, b, c]
+    s = 0.0
+    for i in range(len(a)):
+        last = xs.pop()
+        s += last[i] * xs[0][i]
+        xs = [last, *xs]
+    return s
+
+
+def cut_and_appended(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    xs = [a, b, c]
+    s = 0.0
+    for i in range(len(a)):
+        xs = xs[:2]
+        xs.append(c if b[i] > 0.0 else a)
+        s += xs[0][i] * xs[-1][0]
+    return s
+
+
+def parts_of_parts(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    xs = [a, b, c]
+    s = 0.0
+    for i in range(len(a)):
+        ys = [*xs[1:], c]
+        xs = ys[:2] + ys[:1] if c[i] > 0.0 else list(ys)
+        s += xs[0][i]
+    return s
+
+
+def written_out_in_steps(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s = 0.0
+    for i in range(len(a)):
+        xs = [a]
+        xs.append(b)
+        if c[i] > 0.0:
+            xs.append(c)
+        s += xs[-1][i] * len(xs)
+    return s
+
+
 PROGRAMS = (
     chosen_in_a_list,
     appended_by_either,
@@ -218,4 +277,10 @@ PROGRAMS = (
     elements_swapped,
     elements_replaced,
     buffers_swapped,
+    turned_by_joining,
+    joined_or_cut,
+    popped_to_the_front,
+    cut_and_appended,
+    parts_of_parts,
+    written_out_in_steps,
 )
