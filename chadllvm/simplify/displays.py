@@ -37,7 +37,6 @@ from chadllvm.ir.term import (
     Apply,
     Binding,
     Block,
-    Expr,
     Function,
     If,
     Lambda,
@@ -50,11 +49,12 @@ from chadllvm.ir.term import (
 from chadllvm.ir.types import I64, Array, Type, element
 from chadllvm.ops.build import Build
 from chadllvm.ops.grow import Append, DropLast
-from chadllvm.ops.index import Dim, Index
+from chadllvm.ops.index import Index
 from chadllvm.ops.update import Replace
 from chadllvm.simplify.codes import Window
 from chadllvm.simplify.constants import folded
 from chadllvm.simplify.failing import is_plain
+from chadllvm.simplify.row_sizes import RowSizes
 from chadllvm.simplify.walk import Walk
 from chadllvm.simplify.windows import exchanged, handed_on, window
 
@@ -125,49 +125,20 @@ class _Displays(Walk):
         self._items = items
         self._changing = changing
         self._rows: dict[Operand, tuple[Block, ...]] = {}
-        self._sizes: dict[tuple[Operand, int], Operand] = {}
-        # What elements are of, and at how many indices.
-        self._elements: dict[Operand, tuple[Operand, int]] = {}
-        # The sizes of arrays that were asked for.
-        self._asked: set[Operand] = set()
-        # For each size of the rows of a list that is another one if the list is empty:
-        # how many it has, and its own.
-        self._sizes_of_some: dict[Operand, tuple[Operand, Operand]] = {}
-        # The numbers that were added up, and those that are 0.
-        self._sums: dict[Operand, set[Operand]] = {}
-        self._empty: dict[Operand, Operand] = {}
-        # For sizes that were found to be equal, the one of them that was first.
-        self._equal: dict[Operand, Operand] = {}
+        self._sizes = RowSizes()
 
     def enter(self, params: tuple[Var, ...], block: Block) -> Block:
-        sizes, equal = {**self._sizes}, {**self._equal}
-        new = self.block(block)
-        self._sizes, self._equal = sizes, equal
-        return new
+        with self._sizes.scope():
+            return self.block(block)
 
     def visit(self, binding: Binding) -> None:
+        self._sizes.learn(binding)
         match binding.expr:
-            case Apply(Index(), (array, *at)):
-                self._elements[binding.vars[0]] = array, len(at)
-        match binding.expr:
-            case Apply(Dim(axis), (array,)):
-                size = binding.vars[0]
-                self._asked.add(size)
-                self._are_equal(self._sizes.setdefault((array, axis), size), size)
-            case Apply(Prim(name="iadd"), numbers):
-                self._sums[binding.vars[0]] = {*numbers}
-            case Apply(Prim(name="ieq"), (number, Lit(0))):
-                self._empty[binding.vars[0]] = number
-            case Apply(Prim(name="iselect"), (cond, _, own)) if cond in self._empty:
-                self._sizes_of_some[binding.vars[0]] = self._empty[cond], own
-            case Apply(Prim(name="imax"), (size, Lit(0))) if self._is_size(size):
-                self._are_equal(size, binding.vars[0])
-            case Apply(Prim(name="same"), (one, other)):
-                self._are_equal(one, other)
             case Apply(Build(), (count,)) as node:
                 # Others had better not be made, if only their elements are needed.
-                items = (var for var in binding.vars if var.type in self._items)
-                self._sizes |= {(var, 0): count for var in items}
+                for var in binding.vars:
+                    if var.type in self._items:
+                        self._sizes.enter(var, count)
                 rows = self._written_out(node)
                 if rows:
                     self._rows[binding.vars[0]] = rows
@@ -229,8 +200,7 @@ class _Displays(Walk):
         row = self._side(index, block, count) if is_joined else self._row(block)
         if row is None:
             return None
-        for axis, count in enumerate([*node.args, *_counts(body)]):
-            self._sizes.setdefault((var, axis), count)
+        self._sizes.enter(var, count, *_counts(body))
         if not self._is_list(var):
             return None
         return Apply(node.op, node.args, (Lambda((index,), row),))
@@ -246,33 +216,14 @@ class _Displays(Walk):
         for taken in (True, False):
             one = folded(Renaming(fresh=True).block(_Taken(side, taken).block(block)))
             row = self._side(index, one, count)
-            row = row or self._row(one, self._known(needed[-1].expr, taken, count))
+            known = self._sizes.of_side(needed[-1].expr, taken, count)
+            row = row or self._row(one, known)
             if row is None:
                 return None
             rows.append(row)
         out = Builder(needed[-1].span)
         out.bindings += needed
         return out.block([out.one(If(side, *rows), "row")])
-
-    def _known(
-        self, asked: Expr, taken: bool, count: Operand
-    ) -> dict[Operand, Operand]:
-        """What sizes are on this side of a number that is asked for.
-
-        On the first of two lists that were joined, or on the second, this has elements.
-        """
-        match asked:
-            case Apply(Prim(name="ilt"), (_, number)):
-                pass
-            case _:
-                return {}
-        found: dict[Operand, Operand] = {}
-        for size, (some, own) in self._sizes_of_some.items():
-            if taken and some == number:
-                found[size] = own
-            elif not taken and self._sums.get(count) == {number, some}:
-                found[self._first(size)] = own
-        return found
 
     def _row(
         self, block: Block, known: Mapping[Operand, Operand] | None = None
@@ -294,7 +245,7 @@ class _Displays(Walk):
         if places.results[count:] != indices or not read.isdisjoint(indices):
             return None
         sizes = [(known or {}).get(size, size) for size in part.counts]
-        if not self._are_sizes(part.array, count, sizes):
+        if not self._sizes.are(part.array, count, sizes):
             return None
         out = Builder(made.span)
         out.bindings += (*before, *needed)
@@ -305,21 +256,6 @@ class _Displays(Walk):
             return out.block([_choose(at[0], rows, 1, made.vars[0], out)])
         row = Apply(Index(), (part.array, *at))
         return out.block([out.one(row, made.vars[0].name)])
-
-    def _is_size(self, operand: Operand) -> bool:
-        """Whether a number is a size, so that it is not negative."""
-        some = self._sizes_of_some.get(operand)
-        return self._is_size(some[1]) if some else operand in self._asked
-
-    def _are_equal(self, one: Operand, other: Operand) -> None:
-        first, second = self._first(one), self._first(other)
-        if first != second:
-            self._equal[second] = first
-
-    def _first(self, size: Operand) -> Operand:
-        while size in self._equal:
-            size = self._equal[size]
-        return size
 
     def _written_out(self, node: Apply) -> tuple[Block, ...]:
         """What each row is; none unless all are arrays from outside, or parts."""
@@ -343,27 +279,11 @@ class _Displays(Walk):
             rows.append(Block((), (part.array,)) if self._is_whole(part) else row)
         return tuple(rows)
 
-    def _size(self, array: Operand, axis: int) -> Operand | None:
-        """The size of an array that is known by a name, or by the number of what it was
-        made of; a list's are its elements'."""
-        while (array, axis) not in self._sizes:
-            if array not in self._elements:
-                return None
-            array, count = self._elements[array]
-            axis += count
-        return self._sizes[array, axis]
-
     def _is_whole(self, part: Window) -> bool:
         indices, places = part.place.params, part.place.body
         if places.bindings or places.results != indices:
             return False
-        return self._are_sizes(part.array, 0, part.counts)
-
-    def _are_sizes(self, array: Var, axis: int, counts: Sequence[Operand]) -> bool:
-        """Whether these are the sizes of an array from an axis on."""
-        sizes = [self._size(array, axis + k) for k in range(len(counts))]
-        known = [self._first(size) for size in sizes if size is not None]
-        return known == [*map(self._first, counts)]
+        return self._sizes.are(part.array, 0, part.counts)
 
 
 def _counts(block: Block) -> Iterator[Operand]:

@@ -50,6 +50,7 @@ class _List:
     reads: list[_Place] = field(default_factory=list)
     is_whole: bool = False  # Used otherwise than by its elements.
     is_worth: bool = False  # Made or changed more than once.
+    is_repeated: bool = False  # Made in each step of a loop.
     is_sized: bool = False  # The size of its rows may be asked where it has none.
 
     def take(self, other: _List) -> None:
@@ -58,6 +59,7 @@ class _List:
         self.reads += other.reads
         self.is_whole |= other.is_whole
         self.is_worth |= other.is_worth
+        self.is_repeated |= other.is_repeated
         self.is_sized |= other.is_sized
 
 
@@ -166,6 +168,8 @@ class _Lists:
         """Whether all in a list is there, and the same, as long as the list is."""
         if not owners or NONE in owners or len(owners) > _MOST:
             return False
+        if len(owners) == len(one.names) == 1 and not one.is_repeated:
+            return False  # What is read of it can be read of the array at once.
         return all(
             self._is_around(owner, other)
             for owner in owners
@@ -194,7 +198,8 @@ class _Lists:
             self._now += 1
             self._place[var] = self._path, self._now
             if _is_list(var):
-                found.append(_List([var], is_worth=self._in_loop))
+                in_loop = self._in_loop
+                found.append(_List([var], is_worth=in_loop, is_repeated=in_loop))
                 self._list[var] = found[-1]
         return found
 

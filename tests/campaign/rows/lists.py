@@ -77,6 +77,8 @@ calls(
     "[{float}, {float}]",
     "[v for v in {part}]",
     "[{float}] * 3",
+    "[{float}, *{list}]",
+    "[*{part}, {float}]",
 )
 calls(
     "Lists of arrays",
@@ -203,6 +205,8 @@ def arrays_exchanged(w: Writer) -> None:
                 f"{name}[0], {name}[-1] = {name}[-1], {name}[0]",
                 f"{name}[{i} % 2] = {w.expr('vec')}",
                 f"{name}[-1] = 0.5 * {name}[0]",
+                f"{name} = [*{name}[1:], {w.expr('vec')}]",
+                f"{name} = {name}[-1:] + {name}[:-1]",
                 f"{w.a_variable('float', here=True)} += 0.1 * np.sum({name}[1])",
             )
             w.line(w.pick(*changes))
