@@ -149,7 +149,7 @@ class Recursions(Naming):
             return None
         # In the order of their uses, which is the same in each run.
         found = (v for v in free_vars([(body.params, body.body)]) if v in roots.old)
-        owners = joined(*(self.owners(v, windows) for v in found))
+        owners = joined(*(self.owners(self.operand(v), windows) for v in found))
         return Reference(var, owners, windows) if owners else None
 
     def _parameters(self, binding: Binding, node: Apply) -> None:

@@ -301,6 +301,22 @@ def small_or_given(x: cl.f64[:], y: cl.f64[:], i: int, depth: int) -> float:
     return small_or_given(y, x, i % len(y), depth - 1) * x[i % len(x)]
 
 
+@cl.jit
+def taken_in_turns(p: cl.f64[:], q: cl.f64[:], i: int, depth: int) -> cl.f64[:]:
+    if depth == 0 or p[i] > q[i]:
+        return p
+    return taken_in_turns(q, p, i, depth - 1)
+
+
+def returned_and_given_again(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    """What the first recursion returns can be nothing but `a`."""
+    d = taken_in_turns(a, a, -1, 2)
+    s = d[0] * b[0]
+    for i in range(len(a)):
+        s += taken_in_turns(a, d, i, 2)[i] * taken_in_turns(b, d, i, 3)[0]
+    return s
+
+
 PROGRAMS: tuple[Callable[..., float], ...] = (
     divided,
     from_both_ends,
@@ -320,4 +336,5 @@ PROGRAMS: tuple[Callable[..., float], ...] = (
     made_before_the_calls,
     exchanged_and_given,
     updated_behind_calls,
+    returned_and_given_again,
 )
