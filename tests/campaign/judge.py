@@ -153,6 +153,8 @@ class Judged:
             case "raised" if right is not None and right.kind == "raised":
                 if found.detail == right.detail:
                     return AGREES
+                if isinstance(found.value, type(right.value)):
+                    return Verdict("documented", found.detail)  # Caught by the same.
                 return Verdict("differs", f"{found.detail} for {right.detail}")
             case "raised":
                 return Verdict("differs", f"{found.detail}: {found.value}"[:150])
