@@ -279,17 +279,15 @@ def _triangle(keeps_lower: bool) -> Callable[[Given], Value]:
 
 def _array(call: Given) -> Value:
     """`np.array`: of a list or tuple written out, or a copy of an array."""
-    node = call.nodes["a"]
-    if isinstance(node, ast.List | ast.Tuple):
-        array = displayed(call.cx, node, node.elts)
-    else:
-        array = _as_array(call, call.lazy("a"))
-    return _copied(call, _with_type(call, array))
+    return _copied(call, _asarray(call))
 
 
-def _asarray(call: Given) -> Value:
+def _asarray(call: Given) -> Delayed:
     node = call.nodes["a"]
-    if isinstance(node, ast.List | ast.Tuple):
+    stars = isinstance(node, ast.List) and any(
+        isinstance(part, ast.Starred) for part in node.elts
+    )
+    if isinstance(node, ast.List | ast.Tuple) and not stars:
         return _with_type(call, displayed(call.cx, node, node.elts))
     return _with_type(call, _as_array(call, call.lazy("a")))
 

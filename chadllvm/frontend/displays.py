@@ -8,7 +8,7 @@ xs + ys         →   n + m elements, at i: xs[i] if i < n, else ys[i - n]
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 
@@ -109,12 +109,9 @@ def _with_lists(cx: Context, node: ast.List) -> list[ast.expr]:
     """The lists that a display with stars consists of: tuples are unpacked in place."""
     parts: list[ast.expr] = []
     own: list[ast.expr] = []
-    for part in node.elts:
+    for part in _flat(node.elts):
         if not isinstance(part, ast.Starred):
             own.append(cx.settled(part, cx.lazy(part)))
-            continue
-        if isinstance(part.value, ast.Tuple | ast.List):
-            own.append(part)
             continue
         whole, is_list = part.value, False
         if not isinstance(whole, ast.Call | ast.GeneratorExp):
@@ -131,6 +128,16 @@ def _with_lists(cx: Context, node: ast.List) -> list[ast.expr]:
     if own or not parts:
         parts.append(ast.copy_location(ast.List(own, ast.Load()), node))
     return parts
+
+
+def _flat(parts: Iterable[ast.expr]) -> Iterator[ast.expr]:
+    """The parts of a display, with those of displays that are unpacked in it."""
+    for part in parts:
+        match part:
+            case ast.Starred(ast.Tuple(inner) | ast.List(inner)):
+                yield from _flat(inner)
+            case _:
+                yield part
 
 
 def _items_of(part: ast.Starred, whole: ast.expr) -> ast.expr:

@@ -56,9 +56,18 @@ def lists_of_lists(a: cl.f64[:]) -> float:
     return ys[1][0] * ys[2][1] + len(ys)
 
 
+def stars_in_stars(a: cl.f64[:]) -> float:
+    t = (1.0, a[1])
+    ys = [a[0], *[*a[1:], *t], *(2.0, *t)]
+    x = np.array([*a, *a[:2], *[3.0, *ys]])
+    z = np.asarray([*t, 2.0])
+    return sum(y * k for k, y in enumerate(ys)) + np.sum(x * x) + np.sum(z)
+
+
 @pytest.mark.parametrize(
     "function",
     [
+        stars_in_stars,
         numbers,
         copied,
         arrays,
