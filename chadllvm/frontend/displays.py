@@ -124,7 +124,10 @@ def _with_lists(cx: Context, node: ast.List) -> list[ast.expr]:
         if own:
             parts.append(ast.copy_location(ast.List(own, ast.Load()), node))
             own = []
-        parts.append(whole if is_list else _items_of(part, whole))
+        if not is_list:  # What stands behind may change what is read here.
+            items = _items_of(part, whole)
+            whole = cx.settled(items, cx.value(items))
+        parts.append(whole)
     if own or not parts:
         parts.append(ast.copy_location(ast.List(own, ast.Load()), node))
     return parts

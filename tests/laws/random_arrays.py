@@ -20,16 +20,14 @@ in all makes arrays, and what is read is a constant number of elements.
 
 from __future__ import annotations
 
-import linecache
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-import numpy as np
-
 import chadllvm as cl
 from tests.laws.cost_sweep import Measured, measured, violations
+from tests.laws.plain import plain
 
 SIZES = (150, 600, 2400)
 
@@ -216,13 +214,7 @@ def written(seed: int) -> str:
 
 def program(seed: int) -> Callable[..., float]:
     """A program, as plain Python."""
-    text, file = written(seed), f"<arrays {seed}>"
-    linecache.cache[file] = len(text), None, text.splitlines(True), file
-    space = {"cl": cl, "np": np, "One": One, "Two": Two}
-    exec(compile(text, file, "exec"), space)
-    main = space["main"]
-    assert callable(main)
-    return main
+    return plain(written(seed), f"<arrays {seed}>", One=One, Two=Two)
 
 
 def found(seed: int, orders: bool = False) -> list[Measured]:

@@ -17,13 +17,10 @@ Each of the names is another array at all times, so that any of them may be upda
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable, Sequence
 from random import Random
 
-import numpy as np
-
-import chadllvm as cl
+from tests.laws.plain import plain
 
 HEAD = """
 def main(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
@@ -139,10 +136,4 @@ def written(seed: int) -> str:
 
 def program(seed: int) -> Callable[..., float]:
     """A program, as plain Python."""
-    text, file = written(seed), f"<exchanges {seed}>"
-    linecache.cache[file] = len(text), None, text.splitlines(True), file
-    space = {"cl": cl, "np": np}
-    exec(compile(text, file, "exec"), space)
-    main = space["main"]
-    assert callable(main)
-    return main
+    return plain(written(seed), f"<exchanges {seed}>")

@@ -17,13 +17,10 @@ Lists may be empty in between, and a constant number of elements is read of them
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable
 from random import Random
 
-import numpy as np
-
-import chadllvm as cl
+from tests.laws.plain import plain
 
 HEAD = """
 def main(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
@@ -129,10 +126,4 @@ def written(seed: int) -> str:
 
 def program(seed: int) -> Callable[..., float]:
     """A program, as plain Python."""
-    text, file = written(seed), f"<lists {seed}>"
-    linecache.cache[file] = len(text), None, text.splitlines(True), file
-    space = {"cl": cl, "np": np}
-    exec(compile(text, file, "exec"), space)
-    main = space["main"]
-    assert callable(main)
-    return main
+    return plain(written(seed), f"<lists {seed}>")
