@@ -123,6 +123,7 @@ void chad_san_input_free(void);
 void chad_san_access(void);
 void chad_san_masked(void);
 void chad_san_bytes(void);
+void chad_san_words(void);
 void chad_san_step(void);
 void chad_san_overflow(void);
 void chad_san_end(void);

@@ -37,7 +37,16 @@ _WRAPPED = (
     *("array_new", "array_row", "array_with", "array_resized", "array_of_bag"),
     *("array_data", "cells_close_array"),
 )
-_CALLED = (*_WRAPPED, "buffer", "input", "input_free", "access", "masked", "bytes")
+_CALLED = (
+    *_WRAPPED,
+    "buffer",
+    "input",
+    "input_free",
+    "access",
+    "masked",
+    "bytes",
+    "words",
+)
 SYMBOLS = tuple(f"chad_san_{name}" for name in (*_CALLED, "step", "overflow", "end"))
 
 _DECLARATIONS = """\
@@ -47,6 +56,7 @@ declare void @chad_san_input_free(ptr, ptr, i64) nounwind
 declare ptr @chad_san_access(ptr, ptr, i64, ptr) nounwind
 declare ptr @chad_san_masked(ptr, ptr, i64, i64, i64, ptr) nounwind
 declare i64 @chad_san_bytes(ptr, i64, ptr) nounwind
+declare i64 @chad_san_words(ptr, i64, i64, ptr) nounwind
 declare void @chad_san_step(ptr, i64, i64, i32, ptr) nounwind
 declare void @chad_san_overflow(i32, ptr) nounwind
 declare i32 @chad_san_end(i32) nounwind
@@ -70,6 +80,10 @@ _MASKED = re.compile(
     rf"ptr ({_NAME}), i32 \d+, <(\d+) x i1> (%[\w.]+)(?:, (<.+?>) .+)?\)"
 )
 _CALL = re.compile(rf"  .*call \w+ @({'|'.join(map(re.escape, _BULK))})\((.*)\)")
+_VERSION = re.compile(
+    r"  .*@chad_san_array_(?:with|resized)\(ptr \S+, ptr \S+, ptr (\S+), "
+    rf"(?:i64|ptr) (\S+), i64 (\S+), ptr ({_NAME})\)"
+)
 _ARITHMETIC = re.compile(r"  (%[\w.]+) = (add|sub|mul)(?: nuw| nsw)* i64 (\S+), (\S+)$")
 _CHOICE = re.compile(r"  (%[\w.]+) = select i1 (\S+), i64 (\S+), i64 (\S+)$")
 _DEFINED = re.compile(r'define .*?@("[^"]+"|[\w.]+)\(')
@@ -196,6 +210,8 @@ class _Checked:
             yield from self._access(line, "store", _type_of(found[1]), found[2])
         elif found := _CALL.match(line):
             yield from self._bulk(line, found[1], found[2])
+        elif found := _VERSION.match(line):
+            yield from self._version(line, *found.groups())
         elif re.match(r"\s+(%\S+ = )?(load|store|atomicrmw|cmpxchg) ", line):
             raise InternalError(f"an access that is not understood: {line}")
         elif self._is_entry and line.startswith("  ret i32 "):
@@ -266,6 +282,26 @@ class _Checked:
         first, _, last = line.rpartition(given)
         yield f"{first}i64 {left}{last}"
 
+    def _version(
+        self, line: str, array: str, offset: str, count: str, words: str
+    ) -> Iterator[str]:
+        """Words of an array become others: both are there, or none is written."""
+        written = count
+        if "array_with" in line:
+            wide, what = self._fresh(), self._what("the place in", array)
+            yield f"  {wide} = zext i1 {self._wrong(offset)} to i32"
+            yield f"  call void @chad_san_overflow(i32 {wide}, ptr {what})"
+            written = self._fresh()
+            where = f"ptr {array}, i64 {offset}, i64 {count}, ptr {what}"
+            yield f"  {written} = call i64 @chad_san_words({where})"
+        size, some, left = self._fresh(), self._fresh(), self._fresh()
+        yield f"  {size} = mul i64 {written}, 8"
+        where = f"ptr {words}, i64 {size}, ptr {self._what('the words of', words)}"
+        yield f"  {some} = call i64 @chad_san_bytes({where})"
+        yield f"  {left} = udiv i64 {some}, 8"
+        first, _, last = line.rpartition(f"i64 {count}, ptr {words}")
+        yield f"{first}i64 {left}, ptr {words}{last}"
+
     def _step(self, found: re.Match[str]) -> Iterator[str]:
         _, inbounds, ty, base, index = found.groups()
         number = re.fullmatch(r"i64 (-?[\w.%]+)", index)
@@ -283,6 +319,7 @@ class _Checked:
         waiting = [m[5].split()[-1] for m in self._steps.values()]
         for found in map(_CALL.match, self._lines):
             waiting += re.findall(r"i64 (%[\w.]+)", found[2]) if found else []
+        waiting += [m[2] for m in map(_VERSION.match, self._lines) if m]
         seen = set[str]()
         while waiting:
             name = waiting.pop()

@@ -829,6 +829,10 @@ CHAD_API void *chad_san_masked(const void *base, const void *at, int64_t bytes,
 // How many bytes to fill or to copy at `at`: all, or none.
 CHAD_API int64_t chad_san_bytes(const void *at, int64_t bytes, const char *what);
 
+// How many words of an array to change, from an offset on: all, or none.
+CHAD_API int64_t chad_san_words(const chad_array_t *array, int64_t offset, int64_t count,
+                                const char *what);
+
 // `base` moves by `index` elements of `size` bytes, and `is_wrong` if the arithmetic of
 // the index has overflowed; and the same of another number.
 CHAD_API void chad_san_step(const void *base, int64_t index, int64_t size,

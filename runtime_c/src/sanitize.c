@@ -397,6 +397,22 @@ int64_t chad_san_bytes(const void *const at, const int64_t bytes,
   return bytes == 0 || checked(at, at, bytes, what) ? bytes : 0;
 }
 
+int64_t chad_san_words(const chad_array_t *const array, const int64_t offset,
+                       const int64_t count, const char *const what) {
+  if (offset >= 0 && count >= 0 && count <= array->size &&
+      offset <= array->size - count) {
+    return count;
+  }
+  char text[SENTENCE];
+  (void)snprintf(text, sizeof text,
+                 "%s: %" PRId64 " words at word %" PRId64 " of a buffer of %" PRId64, what,
+                 count, offset, array->size);
+  lock();
+  violate(text);
+  unlock();
+  return 0;
+}
+
 // `here` has a bit for each of the elements that are side by side.
 void *chad_san_masked(const void *const base, const void *const at, const int64_t bytes,
                       const int64_t elements, const int64_t here,

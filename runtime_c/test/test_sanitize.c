@@ -66,6 +66,22 @@ static void test_a_buffer_that_grows(void) {
   chad_context_free(context);
 }
 
+static void test_words_that_change(void) {
+  chad_context_t *const context = new_context();
+  chad_arena_t *const arena = chad_san_enter(context, 1);
+  const int64_t dims[] = {3};
+  const chad_array_t *const array = chad_san_array_new(context, arena, 1, dims);
+  CHECK(chad_san_words(array, 0, 3, "f") == 3 && chad_san_words(array, 3, 0, "f") == 0);
+  CHECK(!violated());
+  CHECK(chad_san_words(array, 1, 3, "f") == 0 && violated());
+  CHECK(chad_san_words(array, -1, 1, "f") == 0 && violated());
+  CHECK(chad_san_words(array, INT64_MAX, 1, "f") == 0 && violated());
+  CHECK(chad_san_words(array, 0, INT64_MAX, "f") == 0 && violated());
+  CHECK(strstr(text, "of a buffer of 3") != NULL);
+  chad_san_leave(context, arena);
+  chad_context_free(context);
+}
+
 static void test_pointers_and_indices(void) {
   double around[32];
   double *const buffer = around + 14;
@@ -128,6 +144,7 @@ int main(void) {
   test_a_buffer_ends();
   test_what_is_given_back_is_no_buffer();
   test_a_buffer_that_grows();
+  test_words_that_change();
   test_pointers_and_indices();
   test_inputs();
   test_grants();
