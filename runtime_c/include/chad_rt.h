@@ -830,7 +830,7 @@ CHAD_API void *chad_san_masked(const void *base, const void *at, int64_t bytes,
 CHAD_API int64_t chad_san_bytes(const void *at, int64_t bytes, const char *what);
 
 // How many words of an array to change, from an offset on: all, or none.
-CHAD_API int64_t chad_san_words(const chad_array_t *array, int64_t offset, int64_t count,
+CHAD_API int64_t chad_san_words(const chad_array_t *array, int64_t offset, int64_t words,
                                 const char *what);
 
 // `base` moves by `index` elements of `size` bytes, and `is_wrong` if the arithmetic of

@@ -398,15 +398,15 @@ int64_t chad_san_bytes(const void *const at, const int64_t bytes,
 }
 
 int64_t chad_san_words(const chad_array_t *const array, const int64_t offset,
-                       const int64_t count, const char *const what) {
-  if (offset >= 0 && count >= 0 && count <= array->size &&
-      offset <= array->size - count) {
-    return count;
+                       const int64_t words, const char *const what) {
+  if (offset >= 0 && words >= 0 && words <= array->size &&
+      offset <= array->size - words) {
+    return words;
   }
   char text[SENTENCE];
   (void)snprintf(text, sizeof text,
                  "%s: %" PRId64 " words at word %" PRId64 " of a buffer of %" PRId64, what,
-                 count, offset, array->size);
+                 words, offset, array->size);
   lock();
   violate(text);
   unlock();
