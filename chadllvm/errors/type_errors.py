@@ -86,12 +86,12 @@ def tuple_slice(span: Span) -> Diagnostic:
 
 
 @code("CL0508")
-def dynamic_tuple_index(span: Span) -> Diagnostic:
+def dynamic_tuple_index(span: Span, ty: Type) -> Diagnostic:
     return error(
-        "a tuple's index must be a constant",
+        "the index of a tuple with components of different types must be a constant",
         span,
-        "its value is not known when the program is compiled",
-        "use an integer literal, or an array instead of the tuple",
+        f"this is an index of {said(ty)}",
+        "use an integer literal: it says which type the component has",
     )
 
 

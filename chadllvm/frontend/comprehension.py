@@ -39,7 +39,7 @@ from chadllvm.frontend.element_sizes import check_new_element
 from chadllvm.frontend.iteration import Items, items
 from chadllvm.frontend.keys import Part, parts_of
 from chadllvm.frontend.lists import check_row
-from chadllvm.frontend.marks import Mark, mark_list, mark_of
+from chadllvm.frontend.marks import Mark, is_python_list, mark_list, mark_of
 from chadllvm.frontend.ragged import is_list, make_list
 from chadllvm.frontend.ragged_making import (
     appended,
@@ -252,6 +252,14 @@ class _Summing:
         return b.apply(Fold("add"), [length], [Lambda((index,), step.block())])
 
 
+class ArraysAdded(Exception):
+    """What is to be added are no numbers, but arrays of a type."""
+
+    def __init__(self, ty: Type) -> None:
+        super().__init__()
+        self.type = ty
+
+
 def reduce_generator(
     cx: Context, node: Comprehension, call: ast.Call, kind: str
 ) -> Operand:
@@ -351,7 +359,10 @@ def reduce_items(cx: Context, node: ast.expr, call: ast.Call, kind: str) -> Oper
 
 
 def _number(cx: Context, node: ast.expr, value: Operand, kind: str) -> Operand:
-    """An element as what can be added and compared."""
+    """An element as what can be added and compared; `ArraysAdded` tells of others."""
+    is_array = isinstance(value.type, Array) and not is_python_list(cx, value)
+    if kind == "add" and is_array:
+        raise ArraysAdded(value.type)
     if not is_number(value.type):
         raise flow_errors.not_summable(cx.span(node), _NAMES[kind], value.type)
     return to_int(cx.at(node), value)

@@ -38,6 +38,7 @@ from chadllvm.frontend.delayed import (
     referring,
     shape_of,
 )
+from chadllvm.frontend.fixed_lists import FixedList
 from chadllvm.frontend.marks import (
     Mark,
     common,
@@ -56,13 +57,14 @@ from chadllvm.frontend.ragged_making import (
     is_element,
     list_of,
 )
+from chadllvm.frontend.references import opened
 from chadllvm.frontend.sizes import times
 from chadllvm.frontend.stacking import choose_below, choose_item, displayed
 from chadllvm.frontend.tuples import unpacked
-from chadllvm.frontend.width import as_weak, is_loose, weak_list
+from chadllvm.frontend.width import as_weak, component, is_loose, product, weak_list
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import Kind, RecordNames
-from chadllvm.ir.term import Lit, Operand
+from chadllvm.ir.term import Lit, Operand, Tuple
 from chadllvm.ir.types import (
     BOOL,
     I64,
@@ -96,6 +98,9 @@ def display(cx: Context, node: ast.List) -> Operand:
         return _of_arrays(cx, node, elements)
     if all(map(_may_differ, values)) and differ(cx, elements):
         return _of_arrays(cx, node, elements)
+    if isinstance(node, FixedList) and any(_holds_array(v.type) for v in values):
+        components = tuple(cx.value(element) for element in elements)
+        return product(cx.at(node), Tuple(components))
     if any(isinstance(value.type, Product | Sum) for value in values):
         return _of_tuples(cx, node, elements)
     made = force(cx, node, displayed(cx, node, elements))
@@ -103,6 +108,17 @@ def display(cx: Context, node: ast.List) -> Operand:
         made = referring(cx, node, made, value)
     mark_list(cx, made, _common_mark(cx, elements))
     return made
+
+
+def _holds_array(ty: Type) -> bool:
+    """Whether it is an array, or a record or tuple with one."""
+    match ty:
+        case Array():
+            return True
+        case Product(fields):
+            return any(map(_holds_array, fields))
+        case _:
+            return False
 
 
 def _with_lists(cx: Context, node: ast.List) -> list[ast.expr]:
@@ -191,6 +207,18 @@ class Listed:
         if self.are_items:
             cx.items.add(found)
         return found
+
+
+def components_of(cx: Context, node: ast.expr, value: Operand) -> Listed | None:
+    """The components of a tuple, if there are any of one type, or numbers."""
+    b = cx.at(node)
+    value = opened(b, value)
+    assert isinstance(value.type, Product)
+    fields = [component(b, value, k) for k in range(len(value.type.fields))]
+    joined = join_values(*fields) if fields else None
+    if joined is None:
+        return None
+    return Listed([convert(b, part, joined) for part in fields])
 
 
 def _is_several(node: ast.expr) -> bool:

@@ -42,6 +42,7 @@ from chadllvm.frontend.array_functions import ARRAY_FUNCTIONS
 from chadllvm.frontend.calculus import CALCULUS, hypotenuse, named_function
 from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.comprehension import (
+    ArraysAdded,
     any_or_all,
     list_comprehension,
     listed,
@@ -61,7 +62,8 @@ from chadllvm.frontend.delayed import (
 from chadllvm.frontend.integers import INTEGERS, MODULAR_POWER
 from chadllvm.frontend.keys import entries
 from chadllvm.frontend.marks import check_no_lists
-from chadllvm.frontend.ragged import is_list, ragged
+from chadllvm.frontend.ragged import is_list, ragged, regular
+from chadllvm.frontend.reductions import SUM
 from chadllvm.frontend.scalar import Meaning, ScalarFunction, either, of_truths
 from chadllvm.frontend.sets import set_call, size_of
 from chadllvm.frontend.tuples import unpacked
@@ -86,6 +88,7 @@ from chadllvm.ir.types import (
     is_set,
     opened_type,
 )
+from chadllvm.ops.require import Require
 
 
 def _binary(op: ast.operator) -> Meaning:
@@ -274,21 +277,54 @@ def _rank(cx: Context, node: ast.Call) -> Operand:
     return Lit(0)
 
 
-def _sum(cx: Context, node: ast.Call) -> Operand:
+def _sum(cx: Context, node: ast.Call) -> Value:
     nodes = arguments(cx, node, "sum", 1, 2, "start")
-    total = _reduce(cx, nodes[0], node, "add")
+    first = nodes[0]
+    if isinstance(first, ast.NamedExpr):
+        first = cx.settled(first, cx.value(first))
+    total: Value
+    try:
+        with cx.nested() as attempt:
+            total = _reduce(cx, first, node, "add")
+        cx.builder.bindings += attempt.bindings
+    except ArraysAdded:
+        total = _sum_of_arrays(cx, first, node)
     if len(nodes) == 1:
         return total
-    start = cx.value(nodes[1])
-    if not is_number(start.type):
-        raise type_errors.not_a_number(cx.span(nodes[1]), "`sum`", start.type)
-    return arithmetic(cx.at(node), ast.Add(), start, total)
+    start = cx.settled(nodes[1], cx.lazy(nodes[1]))
+    both = ast.BinOp(start, ast.Add(), cx.settled(first, total))
+    return cx.lazy(ast.copy_location(both, node))
+
+
+def _sum_of_arrays(cx: Context, node: ast.expr, call: ast.Call) -> Value:
+    """`sum` of arrays: of those written out `0 + a + b`, of others `np.sum(axis=0)`."""
+    if isinstance(node, ast.Tuple | ast.List):
+        total: ast.expr = ast.copy_location(ast.Constant(0), call)
+        for part in unpacked(cx, node.elts):
+            total = ast.copy_location(ast.BinOp(total, ast.Add(), part), call)
+        return cx.lazy(total)
+    rows: Value
+    if isinstance(node, ast.GeneratorExp | ast.ListComp):
+        rows = list_comprehension(cx, node)
+    else:
+        rows = listed(cx, node, call)
+    if not isinstance(rows, Delayed) and is_list(rows):
+        rows = regular(cx, node, ragged(cx, node, rows))
+    b = cx.at(call)
+    is_there = b.prim("ilt", Lit(0), delayed(cx, node, rows).shape[0])
+    b.apply(Require("ValueError", "sum of no arrays, which is 0"), [is_there])
+    axis = ast.keyword("axis", ast.copy_location(ast.Constant(0), call))
+    parts = [cx.settled(node, rows)]
+    return SUM.call(cx, ast.copy_location(ast.Call(call.func, parts, [axis]), call))
 
 
 def _exact_sum(cx: Context, node: ast.Call) -> Operand:
     """`math.fsum`, a sum like any other: it is not rounded once alone."""
     (argument,) = arguments(cx, node, "fsum", 1, 1)
-    total = _reduce(cx, argument, node, "add")
+    try:
+        total = _reduce(cx, argument, node, "add")
+    except ArraysAdded as found:
+        raise flow_errors.not_summable(cx.span(argument), "fsum", found.type) from None
     if is_float(total.type):
         return total
     b = cx.at(node)
@@ -311,6 +347,8 @@ def _combine(
     cx: Context, node: ast.Call, name: str, combine: Meaning, values: Sequence[Operand]
 ) -> Operand:
     for value in values:
+        if isinstance(value.type, Array) and name == "sum":
+            raise ArraysAdded(value.type)
         if isinstance(value.type, Array):
             raise type_errors.elementwise(cx.span(node), f"`{name}`", value.type)
         if not is_number(value.type):

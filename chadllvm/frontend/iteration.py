@@ -17,22 +17,29 @@ from dataclasses import dataclass
 from functools import partial
 
 from chadllvm.errors import call_errors, flow_errors, record_errors, type_errors
-from chadllvm.frontend.arithmetic import convert, join_values, to_int
+from chadllvm.frontend.arithmetic import to_int
 from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, can_fail
-from chadllvm.frontend.displays import Listed, listed_arrays
+from chadllvm.frontend.displays import Listed, components_of, listed_arrays
 from chadllvm.frontend.higher import ACCUMULATE
 from chadllvm.frontend.ragged import made_element, ragged
-from chadllvm.frontend.references import opened
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.subscript import dimension
 from chadllvm.frontend.tuples import call_unpacked
-from chadllvm.frontend.width import component, item, product
+from chadllvm.frontend.width import item, product
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.term import Lit, Operand, Proj, Tuple
-from chadllvm.ir.types import BOOL, I64, Array, Product, is_set, list_names
+from chadllvm.ir.types import (
+    BOOL,
+    I64,
+    Array,
+    Product,
+    is_set,
+    list_names,
+    opened_type,
+)
 from chadllvm.ops.require import Require
 
 
@@ -165,17 +172,12 @@ def _tuple_items(cx: Context, node: ast.expr, value: Operand, ty: Product) -> It
         if ty.names.kind is Kind.DICT:
             raise record_errors.keys_as_value(cx.span(node), "a list of keys")
         raise record_errors.not_iterable(cx.span(node), ty)
-    b = cx.at(node)
-    value = opened(b, value)
-    assert isinstance(value.type, Product)
-    ty = value.type
-    fields = [component(b, value, k) for k in range(len(ty.fields))]
-    if not fields:
+    if opened_type(ty) == Product(()):
         return Items(Lit(0), lambda inner, k: k)
-    joined = join_values(*fields)
-    if joined is None:
+    listed = components_of(cx, node, value)
+    if listed is None:
         raise type_errors.mixed_tuple(cx.span(node), ty)
-    return _one_by_one(cx, Listed([convert(b, part, joined) for part in fields]))
+    return _one_by_one(cx, listed)
 
 
 def _one_by_one(cx: Context, listed: Listed) -> Items:

@@ -27,6 +27,7 @@ from chadllvm.frontend.annotations import Annotation
 from chadllvm.frontend.assigned import Split, split
 from chadllvm.frontend.called_first import HELD, CalledFirst
 from chadllvm.frontend.exits import Exits
+from chadllvm.frontend.fixed_lists import fixed, fixed_lists
 from chadllvm.frontend.keys import Entries, Position, written_out
 from chadllvm.frontend.match_statement import (
     Matched,
@@ -144,6 +145,7 @@ class _Reader:
         calls = (n for n in ast.walk(source.definition) if isinstance(n, ast.Call))
         self._has_changes = any(self._names_changed(n, True) is not None for n in calls)
         self.exits = Exits()
+        self._fixed = fixed_lists(source.definition)
 
     @property
     def local(self) -> set[str]:
@@ -340,6 +342,8 @@ class _Reader:
         if isinstance(value, ast.Constant):
             return tuple(Assign(target, value, node) for target in targets)
         first, *others = targets
+        if not others:
+            value = fixed(first, value, self._fixed)
         if others and not _are_distinct_names(targets):
             first = ast.copy_location(ast.Name(HELD, ast.Store()), value)
             others = [*targets]

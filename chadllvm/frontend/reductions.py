@@ -475,8 +475,10 @@ _WHERE = f"{_AXIS} where=None"
 _INITIAL = f"{_AXIS} initial=None where=None"
 _SUM = "a axis=None dtype=None * keepdims=False initial=None where=None"
 
+SUM = LibraryFunction(np.sum, _SUM, _sum, "sum")
+
 REDUCTIONS: tuple[LibraryFunction, ...] = (
-    LibraryFunction(np.sum, _SUM, _sum, "sum"),
+    SUM,
     LibraryFunction(np.mean, _WHERE, _mean, "mean"),
     LibraryFunction(np.var, "a axis=None * ddof=0 keepdims=False", _variance, "var"),
     LibraryFunction(np.std, "a axis=None * ddof=0 keepdims=False", _deviation, "std"),

@@ -30,7 +30,7 @@ from chadllvm.frontend.delayed import (
     shape_of,
     transposed,
 )
-from chadllvm.frontend.displays import listed_arrays
+from chadllvm.frontend.displays import components_of, listed_arrays
 from chadllvm.frontend.ragged_making import item_of
 from chadllvm.frontend.recovery import unknown_in_module
 from chadllvm.frontend.scope import NotStatic
@@ -190,7 +190,11 @@ def _component(cx: Context, node: ast.Subscript, value: Value) -> Operand:
         return sliced(cx, node, node.slice, value)
     at = _index(cx, node.slice)
     if not isinstance(at, Lit):
-        raise type_errors.dynamic_tuple_index(cx.span(node.slice))
+        listed = components_of(cx, node, value)
+        if listed is None:
+            raise type_errors.dynamic_tuple_index(cx.span(node.slice), value.type)
+        b = cx.at(node)
+        return listed.one(cx, b, b.prim("bound", at, Lit(len(listed.values))))
     return _project(cx, node, value, int(at.value))
 
 

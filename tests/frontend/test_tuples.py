@@ -100,3 +100,26 @@ def test_bounds_are_constants(function: Any) -> None:
 def test_numbers_of_copies_are_constants() -> None:
     with pytest.raises(cl.CompileError, match="CL0502"):
         cl.jit(lambda n: (1.0,) * n)(3)
+
+
+# ---- indices that are known when the program runs ---------------------------------
+
+
+def chosen(x: cl.f64[:], y: cl.f64[:, :], k: int) -> float:
+    rows, numbers = (x, y[0], x * 2.0), (1, 2.5, 3)
+    total = 0.0
+    for i in range(len(rows)):
+        total += rows[i][0] * numbers[i - 1]
+    return total + np.sum(rows[k]) * numbers[-k]
+
+
+@pytest.mark.parametrize("k", [-3, -1, 0, 2])
+def test_an_index_may_be_any_integer(k: int) -> None:
+    x, y = np.arange(1.0, 4.0), np.arange(2.0, 10.0).reshape(2, 4)
+    function = cl.jit(chosen)
+    if k == -3:
+        with pytest.raises(IndexError, match=r"test_tuples\.py"):
+            function(x, y, k)
+        return
+    assert function(x, y, k) == chosen(x, y, k)
+    cl.check_grads(function, (x, y, k))

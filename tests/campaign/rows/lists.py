@@ -227,6 +227,32 @@ def loop_over_arrays(w: Writer) -> None:
         w.line(f"{w.a_variable('float', here=True)} += 0.1 * np.sum({v})")
 
 
+@statement("Lists of arrays", 0.8)
+def arrays_only_read(w: Writer) -> None:
+    """Each of a size of its own."""
+    name, v, k = w.fresh("xs"), w.fresh("v"), w.fresh("k")
+    pairs = [
+        f"({w.expr('part')}, {w.expr('float')})" for _ in range(w.random.randint(1, 3))
+    ]
+    w.line(f"{name} = [{', '.join(pairs)}]")
+    w.line(f"for {v}, {k} in {name}{w.pick('', '[:-1]', '[::-1]')}:")
+    with w.looped():
+        w.declare(v, "part")
+        w.declare(k, "float")
+        for variable in w.scope[-2:]:
+            variable.is_fixed = True
+        w.statement()
+        w.line(f"{w.a_variable('float', here=True)} += 0.1 * {k} * np.sum({v})")
+    at = f"{w.expr('small')} % len({name})"
+    w.line(f"{w.a_variable('float', here=True)} += np.sum({name}[{at}][0])")
+
+
+@expression("Lists of arrays", "vec", 0.5)
+def arrays_added(w: Writer) -> str:
+    k = w.fresh("k")
+    return f"sum({w.expr('vec')} * {k} for {k} in range(1, 2 + {w.expr('small')}))"
+
+
 @statement("Lists of arrays", 0.6)
 def rows_stacked(w: Writer) -> None:
     name, i, m = w.fresh("rows"), w.fresh("i"), w.fresh("m")
