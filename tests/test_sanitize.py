@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from containers import leaves
 from programs.case import Case
+from programs.recursive_data import Chain, Cons
 
 import chadllvm as cl
 from chadllvm.driver import pipeline
@@ -164,6 +165,27 @@ def test_lanes_that_write_nothing_down() -> None:
     by_x, by_y = cl.grad(sanitized(sums), argnums=(0, 1))(x, y)
     assert np.allclose(by_x, 17.0 * np.sort(y))
     assert np.allclose(by_y[np.argsort(y)], 17.0 * x)
+
+
+def pushed(x: cl.f64[:]) -> float:
+    found: Chain = None
+    for k in range(len(x)):
+        found = Cons(x[k], found)
+    total = 0.0
+    while found is not None:
+        total = 0.5 * total + found.head
+        found = found.tail
+    return total
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_nodes_stay_in_their_columns(name: str) -> None:
+    """Columns grow when they are full, and not one node later."""
+    found = sanitized(pushed, name)
+    for count in range(20):
+        x = np.arange(1.0, count + 1.0)
+        assert found(x) == pushed(x)
+        assert cl.grad(found)(x).tolist() == [0.5**k for k in range(count)]
 
 
 # ---- checks are left out ---------------------------------------------------------

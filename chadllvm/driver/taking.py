@@ -144,11 +144,16 @@ def _says_itself(annotation: Array, value: Any) -> bool:
     return isinstance(value, list) and not value
 
 
+def _may_vary(ty: object) -> bool:
+    """Whether the sizes of arrays in a list of records may be those of each."""
+    return isinstance(ty, Array) and isinstance(ty.elem, Product)
+
+
 def _fixed_types(parameters: Sequence[Parameter]) -> tuple[Type, ...] | None:
     """The types of the parameters if annotations decide them all."""
     from chadllvm.frontend.annotations import CLOSED
 
     types = [p.annotation for p in parameters]
-    if all(isinstance(t, CLOSED) for t in types):
+    if all(isinstance(t, CLOSED) for t in types) and not any(map(_may_vary, types)):
         return tuple(t for t in types if isinstance(t, CLOSED))
     return None

@@ -51,11 +51,13 @@ from chadllvm.ir.types import (
     Type,
     has_float,
     holds,
+    holds_array,
     is_float,
     list_elem,
     list_names,
     list_type,
 )
+from chadllvm.ir.union import varied
 from chadllvm.ir.wording import said
 from chadllvm.support import call_rules
 
@@ -78,9 +80,11 @@ def record_fingerprint(
         parts = tuple(map(fingerprint, value.values()))
         return None if None in parts else (dict, tuple(value), parts)
     if kind is list:
-        items = frozenset(map(type, value)) if value else {list}
-        is_closed = all(_closed(item) is not None for item in items)
-        return (list, items) if is_closed else None
+        items = frozenset(map(type, value)) if value else frozenset({list})
+        types = [_closed(item) for item in items]
+        if None in types:
+            return None
+        return list, items, any(ty is not None and vary(ty, value) for ty in types[:1])
     if kind is np.void:
         return kind, value.dtype
     if kind is Snapshot:
@@ -313,6 +317,8 @@ def _list_type(value: list[Any], function: str, path: str) -> Array | Product:
     kinds: dict[type, int] = {type(item): k for k, item in enumerate(value)}
     is_closed = all(_closed(kind) is not None for kind in kinds)
     elem = _common_type(value, kinds.values() if is_closed else None, function, path)
+    if isinstance(elem, Product) and vary(elem, value):
+        return Array(varied(elem), 1)
     if isinstance(elem, Product | Sum) and list_names(elem) is None:
         return Array(elem, 1)
     if isinstance(elem, Array) and isinstance(elem.elem, Product | Sum):
@@ -326,6 +332,23 @@ def _list_type(value: list[Any], function: str, path: str) -> Array | Product:
         f"{_where(function, path)} is a list of {said(elem)}; expected a list of "
         "records or tuples (make a list of numbers an array by np.asarray)"
     )
+
+
+def vary(ty: Product, values: Sequence[Any]) -> bool:
+    """Whether arrays in records of this type differ in size."""
+    return holds_array(ty) and len({_shapes(ty, value) for value in values}) > 1
+
+
+def _shapes(ty: Type, value: Any) -> object:
+    """The shapes of the arrays in a record, or a tuple."""
+    match ty:
+        case Array(Scalar()):
+            return np.shape(value)
+        case Product(fields, names) if holds_array(ty):
+            parts = names.parts(value) if isinstance(names, RecordNames) else value
+            return tuple(map(_shapes, fields, parts))
+        case _:
+            return None
 
 
 def _rows_of_numbers(value: list[Any]) -> Scalar | None:

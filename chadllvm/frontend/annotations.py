@@ -47,7 +47,14 @@ from chadllvm.ir.types import (
     list_type,
     references,
 )
-from chadllvm.ir.union import is_union, kind_of, members, union_of
+from chadllvm.ir.union import (
+    is_union,
+    is_varied,
+    kind_of,
+    members,
+    union_of,
+    varied,
+)
 from chadllvm.ir.wording import said
 
 
@@ -456,9 +463,11 @@ def target_type(annotation: Annotation, ty: Type, *, weak: bool = False) -> Type
         case OpenUnion(), _:
             return _target_member(annotation.members, ty, weak)
         case ((Array(Product() | Sum()) | OpenList()), Array(elem, rank)):
-            wanted = target_type(annotation.elem, elem, weak=weak)
-            same = wanted is not None and annotation.rank == rank
-            return Array(wanted, rank) if same and wanted is not None else None
+            part = elem.payloads[0] if is_varied(elem) else elem
+            wanted = target_type(annotation.elem, part, weak=weak)
+            if wanted is None or annotation.rank != rank:
+                return None
+            return Array(varied(wanted) if is_varied(elem) else wanted, rank)
         case Scalar(), Scalar():
             if weak and is_float(annotation) and is_float(ty):
                 return annotation

@@ -34,7 +34,7 @@ from chadllvm.ir.types import (
     is_float,
     list_names,
 )
-from chadllvm.ir.union import is_union
+from chadllvm.ir.union import is_union, is_varied, varied
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index, sized
 
@@ -74,6 +74,10 @@ def join(first: Type, second: Type) -> Type | None:
         return second if first == I64 else first
     if is_function(first) and is_function(second) and not _same_code(first, second):
         return join_functions(first, second, join)
+    if is_varied(first) or is_varied(second):
+        return _join_varied(first, second)
+    if isinstance(first, Array) and isinstance(second, Array):
+        return _join_lists_of_records(first, second)
     if may_unite(first, second):
         return join_unions(first, second, join)
     if list_names(first) is not None or list_names(second) is not None:
@@ -81,6 +85,21 @@ def join(first: Type, second: Type) -> Type | None:
     if isinstance(first, Product) and isinstance(second, Product):
         return _join_products(first, second)
     return None
+
+
+def _join_varied(first: Type, second: Type) -> Type | None:
+    """Of elements of lists one of which has sizes of its own."""
+    joined = join(*(ty.payloads[0] if is_varied(ty) else ty for ty in (first, second)))
+    return varied(joined) if isinstance(joined, Product) else None
+
+
+def _join_lists_of_records(first: Array, second: Array) -> Type | None:
+    if first.rank != second.rank or not (
+        is_varied(first.elem) or is_varied(second.elem)
+    ):
+        return None
+    joined = _join_varied(first.elem, second.elem)
+    return None if joined is None else Array(joined, first.rank)
 
 
 def join_all(types: Sequence[Type]) -> Type | None:

@@ -48,12 +48,13 @@ from chadllvm.frontend.ragged_making import (
     is_element,
     list_of,
 )
-from chadllvm.frontend.varying import may_vary
+from chadllvm.frontend.varying import may_vary, record_may_vary
 from chadllvm.frontend.width import as_weak, is_loose, weak_list
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import ListNames
-from chadllvm.ir.term import If, Lambda, Lit, Operand, Var, literal
+from chadllvm.ir.term import If, Inject, Lambda, Lit, Operand, Var, literal
 from chadllvm.ir.types import BOOL, I64, Array, Product, Scalar, Type, is_float, stacked
+from chadllvm.ir.union import varied
 from chadllvm.ops.build import Build
 from chadllvm.ops.fold import Fold
 from chadllvm.ops.grow import Append
@@ -131,7 +132,7 @@ def _collected(cx: Context, node: Comprehension, marks: list[Mark]) -> Operand:
         loose.append(is_loose(value))
         differ.append(_makes_list(cx, node, level, value))
         marks.append(mark_of(cx, value))
-        return value
+        return _of_its_own_sizes(cx, level, value)
 
     body = loop.body(cx, leaf)
     if any(differ):
@@ -145,6 +146,13 @@ def _makes_list(cx: Context, node: ast.expr, level: int, value: Value) -> bool:
     if is_list(value):
         return True
     return is_element(value) and (node in cx.wanted or may_vary(cx, level, value))
+
+
+def _of_its_own_sizes(cx: Context, level: int, value: Operand) -> Operand:
+    """An element as it is kept where the sizes of arrays in it depend on the step."""
+    if not isinstance(value.type, Product) or not record_may_vary(cx, level, value):
+        return value
+    return cx.builder.one(Inject(varied(value.type), 0, value))
 
 
 def listed(cx: Context, node: ast.expr, call: ast.Call) -> Operand:
@@ -210,6 +218,7 @@ def _grown(cx: Context, node: Comprehension, marks: list[Mark]) -> Operand:
             return appended(cx, node.elt, ty, carrying.begin(ty.fields), value)
         value = cx.make(cx, node.elt, value)
         marks.append(mark_of(cx, value))
+        value = _of_its_own_sizes(cx, level, value)
         (state,) = carrying.begin([stacked(value.type)])
         b = cx.at(node.elt)
         if isinstance(value.type, Array) and isinstance(value.type.elem, Scalar):

@@ -73,6 +73,7 @@ from chadllvm.ir.types import (
     Scalar,
     Sum,
     Type,
+    holds_array,
     list_elem,
     list_names,
     list_type,
@@ -98,7 +99,7 @@ def display(cx: Context, node: ast.List) -> Operand:
         return _of_arrays(cx, node, elements)
     if all(map(_may_differ, values)) and differ(cx, elements):
         return _of_arrays(cx, node, elements)
-    if isinstance(node, FixedList) and any(_holds_array(v.type) for v in values):
+    if isinstance(node, FixedList) and any(holds_array(v.type) for v in values):
         components = tuple(cx.value(element) for element in elements)
         return product(cx.at(node), Tuple(components))
     if any(isinstance(value.type, Product | Sum) for value in values):
@@ -108,17 +109,6 @@ def display(cx: Context, node: ast.List) -> Operand:
         made = referring(cx, node, made, value)
     mark_list(cx, made, _common_mark(cx, elements))
     return made
-
-
-def _holds_array(ty: Type) -> bool:
-    """Whether it is an array, or a record or tuple with one."""
-    match ty:
-        case Array():
-            return True
-        case Product(fields):
-            return any(map(_holds_array, fields))
-        case _:
-            return False
 
 
 def _with_lists(cx: Context, node: ast.List) -> list[ast.expr]:

@@ -27,7 +27,7 @@ from chadllvm.frontend.ragged import made_element, ragged
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.subscript import dimension
 from chadllvm.frontend.tuples import call_unpacked
-from chadllvm.frontend.width import item, product
+from chadllvm.frontend.width import held, item, product
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import Kind, RecordNames
 from chadllvm.ir.term import Lit, Operand, Proj, Tuple
@@ -152,7 +152,7 @@ def _array_items(cx: Context, node: ast.expr, is_made: bool) -> Items:
     if not isinstance(value.type, Array):
         raise flow_errors.not_iterable(cx.span(node), value.type)
     if isinstance(value, Delayed) and value.rank == 1 and not can_fail(value):
-        return Items(value.shape[0], lambda b, k: value.element(b, [k]))
+        return Items(value.shape[0], lambda b, k: held(b, value.element(b, [k])))
     return _made_items(cx, node, cx.make(cx, node, value))
 
 

@@ -47,11 +47,11 @@ from chadllvm.frontend.ragged_making import (
 from chadllvm.frontend.scope import Unusable
 from chadllvm.frontend.subscript import dimension
 from chadllvm.frontend.surface import Augmented, Changed
-from chadllvm.frontend.varying import may_vary
+from chadllvm.frontend.varying import may_vary, record_may_vary
 from chadllvm.frontend.writing import add_at, assign, place_of_items, whole
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import ListNames
-from chadllvm.ir.term import Lambda, Lit, Operand, Var
+from chadllvm.ir.term import Inject, Lambda, Lit, Operand, Var
 from chadllvm.ir.types import (
     F64,
     I64,
@@ -62,6 +62,7 @@ from chadllvm.ir.types import (
     element,
     list_names,
 )
+from chadllvm.ir.union import varied
 from chadllvm.ir.wording import said
 from chadllvm.ops.grow import Append, DropLast
 from chadllvm.ops.index import Empty
@@ -217,6 +218,9 @@ def _append(cx: Context, name: ast.Name, node: ast.expr) -> None:
     if is_list(item) or (is_element(item) and may_vary(cx, level, item)):
         raise Learned(name.id, list_of(cx, item), is_sure=True)
     known = cx.elements.get(name.id)
+    begins = known is not None or isinstance(cx.scope.lookup(name.id), _EmptyList)
+    if begins and isinstance(item.type, Product) and record_may_vary(cx, level, item):
+        item = cx.at(node).one(Inject(varied(item.type), 0, item))
     if known is not None and not known.is_sure:
         raise Learned(name.id, item.type, is_sure=True)
     array = _list(cx, name, "append", item.type)

@@ -37,6 +37,7 @@ from chadllvm.frontend.delayed import (
 from chadllvm.frontend.marks import Mark, mark_of, row_mark
 from chadllvm.frontend.places import true_places
 from chadllvm.frontend.sizes import near
+from chadllvm.frontend.width import held
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Lit, Operand
 from chadllvm.ir.types import BOOL, I64, Array
@@ -132,7 +133,8 @@ def part(
     if not found.is_regular:
         return Delayed(found.shape, base.elem, element)
     if not found.shape:
-        return element(cx.at(node), ())
+        b = cx.at(node)
+        return held(b, element(b, ()))
     is_list = array in cx.lists and isinstance(node.slice, ast.Slice)
     is_copy = is_list and base.rank == 1
     view = None if is_copy else base.made or base.view_of

@@ -29,7 +29,14 @@ from chadllvm.ir.types import (
     has_pieces,
     list_names,
 )
-from chadllvm.ir.union import is_union, kind_of, members, union_of
+from chadllvm.ir.union import (
+    is_union,
+    is_varied,
+    kind_of,
+    members,
+    union_of,
+    varied,
+)
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Dim, Index, sized
 from chadllvm.ops.reals import Reals, WithReals
@@ -61,6 +68,8 @@ def shown_type(ty: Type, in_union: bool = False) -> Type:
     match ty:
         case Sum() if is_union(ty):
             shown = [shown_type(payload, True) for payload in ty.payloads]
+            if is_varied(ty):
+                return varied(*shown)
             return union_of({kind_of(t): t for t in shown}.values())
         case Product(_, ListNames()) if in_union and has_float(ty):
             return ty

@@ -30,7 +30,7 @@ from chadllvm.ir.term import (
     Var,
 )
 from chadllvm.ir.term import Tuple as Product
-from chadllvm.ir.types import I64, Array, has_pieces
+from chadllvm.ir.types import I64, Array, has_pieces, holds_array
 from chadllvm.ops.alias import Alias
 from chadllvm.ops.build import Build
 from chadllvm.ops.grow import Append, DropLast
@@ -44,8 +44,24 @@ def may_vary(cx: Context, level: int, array: Value) -> bool:
 
     The level is that of `cx.enclosing` where the list begins.
     """
-    if len(cx.enclosing) == level:
+    walk = _walk(cx, level)
+    if walk is None:
         return False
+    if isinstance(array, Delayed):
+        return any(map(walk.value, array.shape))
+    return walk.size(array)
+
+
+def record_may_vary(cx: Context, level: int, record: Operand) -> bool:
+    """Whether the size of an array in a record or tuple does."""
+    walk = _walk(cx, level) if holds_array(record.type) else None
+    return walk is not None and walk.sizes_in(record)
+
+
+def _walk(cx: Context, level: int) -> _Varying | None:
+    """What depends on loops entered since a level; None if there are none."""
+    if len(cx.enclosing) == level:
+        return None
     outer, inner = cx.enclosing[: level + 1], cx.enclosing[level + 1 :]
     inside = [*(b for b, _ in inner), cx.builder]
     outside = [cx.prelude, *(b for b, _ in outer)]
@@ -53,10 +69,7 @@ def may_vary(cx: Context, level: int, array: Value) -> bool:
     known |= cx.parameters
     for _, scope in outer:
         known |= set(scope.values.values())
-    walk = _Varying((x for b in inside for x in b.bindings), known, cx.items)
-    if isinstance(array, Delayed):
-        return any(map(walk.value, array.shape))
-    return walk.size(array)
+    return _Varying((x for b in inside for x in b.bindings), known, cx.items)
 
 
 class _Varying:
@@ -89,6 +102,21 @@ class _Varying:
             self._sizes[operand] = False
             self._sizes[operand] = self._size(operand, self._defined[operand])
         return self._sizes[operand]
+
+    def sizes_in(self, operand: Operand) -> bool:
+        """Whether the size of an array in a record or tuple does."""
+        if isinstance(operand.type, Array):
+            return self.size(operand)
+        if not holds_array(operand.type):
+            return False
+        binding = self._defined.get(operand) if isinstance(operand, Var) else None
+        match binding and binding.expr:
+            case Product(parts):
+                return any(map(self.sizes_in, parts))
+            case Call(_, args):
+                return self._made_by_call(args)
+            case _:
+                return self._is_piece(operand)
 
     def _size(self, var: Var, binding: Binding) -> bool:
         position = binding.vars.index(var)
@@ -135,7 +163,10 @@ class _Varying:
             case Apply(Index(), (array, *indices)):
                 is_kept = isinstance(array.type, Array) and has_pieces(array.type.elem)
                 return is_kept and any(map(self.value, indices))
-            case Proj(arg, _):
+            case Proj(arg, index):
+                made = self._defined.get(arg) if isinstance(arg, Var) else None
+                if made is not None and isinstance(made.expr, Product):
+                    return self._is_piece(made.expr.args[index])
                 return self._is_piece(arg)
             case Case(arg, branches):
                 blocks = self._branches(arg, branches)

@@ -20,6 +20,8 @@ from chadllvm.ir.build import Builder
 from chadllvm.ir.term import (
     UNNAMED,
     Binding,
+    Case,
+    Lambda,
     Lit,
     Operand,
     Proj,
@@ -28,6 +30,7 @@ from chadllvm.ir.term import (
     literal,
 )
 from chadllvm.ir.types import BOOL, F32, F64, Array, Type, holds, is_float
+from chadllvm.ir.union import is_varied
 from chadllvm.ops.index import Index
 
 if TYPE_CHECKING:
@@ -111,8 +114,17 @@ def is_loose(value: Value) -> bool:
 
 def item(b: Builder, array: Operand, *indices: Operand) -> Var:
     """An element of an array, or a row."""
-    (part,) = b.apply(Index(), [array, *indices])
+    part = held(b, b.apply(Index(), [array, *indices])[0])
+    assert isinstance(part, Var)
     return weakened(b, part) if isinstance(array, WeakList) else part
+
+
+def held(b: Builder, value: Operand) -> Operand:
+    """An element of a list, which may be of a union of one: what that holds."""
+    if not is_varied(value.type):
+        return value
+    inside = Var("held", value.type.payloads[0])
+    return b.one(Case(value, (Lambda((inside,), b.child().block([inside])),)))
 
 
 def product(b: Builder, expr: Tuple, name: str = UNNAMED) -> Var:

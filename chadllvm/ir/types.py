@@ -306,6 +306,17 @@ def reference_names(ty: object) -> ReferenceNames | None:
     return names if isinstance(names, ReferenceNames) else None
 
 
+def holds_array(ty: Type) -> bool:
+    """Whether there are arrays of numbers in each value, in no list and no union."""
+    match ty:
+        case Array(Scalar()):
+            return True
+        case Product(fields, names) if not isinstance(names, ListNames):
+            return any(map(holds_array, fields))
+        case _:
+            return False
+
+
 def opened_type(ty: Type) -> Type:
     """The type of what a node holds for that of a reference to it, else the type."""
     names = reference_names(ty)

@@ -10,7 +10,7 @@ however it came about. Two members must not look alike: see `kind_of`.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -69,6 +69,18 @@ def union_of(found: Iterable[Type]) -> Type:
             for k, (label, ty) in enumerate(zip(labels, ordered, strict=True))
         )
     )
+
+
+def varied(ty: Type) -> Sum:
+    """Values of one type whose arrays have sizes of their own in each: a union of one.
+
+    In a list, arrays in records are the rows of an array, those in a union are not.
+    """
+    return Sum(((_label(ty), ty),))
+
+
+def is_varied(ty: Type) -> TypeGuard[Sum]:
+    return isinstance(ty, Sum) and len(ty.payloads) == 1
 
 
 def _label(ty: Type) -> str:

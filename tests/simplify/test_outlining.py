@@ -11,6 +11,12 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
+from chadllvm.ir.check import check
+from chadllvm.ir.interp import evaluate
+from chadllvm.ir.parse import parse
+from chadllvm.ir.rewrite import everywhere
+from chadllvm.ir.term import Call
+from chadllvm.simplify.recursion import recursion
 
 FIRST = """
 import math
@@ -90,3 +96,36 @@ def test_the_program_stays_as_long_as_it_is(
     _, tangent = cl.jvp(f, (0.7, a), (1.0, np.array([2.0, -1.0])))
     assert tangent == pytest.approx(by_x + by_a @ [2.0, -1.0], rel=1e-9)
     assert module.slope(0.7, a) == pytest.approx(by_x, rel=1e-12)
+
+
+def chain(depth: int) -> str:
+    """Each function calls another one, once, which calls the one before twice."""
+    sines = "\n".join(f"  s{k + 1} = sin(s{k})" for k in range(60))
+    parts = [f"def f0(s0: f64) {{\n{sines}\n  return s60\n}}"]
+    for k in range(1, depth + 1):
+        parts.append(
+            f"def once{k}(x: f64) {{\n  y = @f{k - 1}(x)\n  z = @f{k - 1}(y)\n"
+            f"  r = mul(y, z)\n  return r\n}}"
+        )
+        parts.append(
+            f"def f{k}(s0: f64) {{\n{sines}\n  y = @once{k}(s60)\n"
+            "  r = add(y, s0)\n  return r\n}"
+        )
+    entry = f"def main(x: f64) {{\n  y = @f{depth}(x)\n  z = @f{depth}(y)\n"
+    return "\n\n".join([*parts, f"{entry}  r = add(y, z)\n  return r\n}}"])
+
+
+def test_what_is_called_once_goes_with_what_it_calls() -> None:
+    program = parse(chain(7))
+    made = recursion(program)
+    check(made)
+    together = {f.name for f in made.functions} - {"main"}
+    calls = {
+        binding.expr.function
+        for function in made.functions
+        if function.name in together
+        for binding in everywhere(function.body)
+        if isinstance(binding.expr, Call)
+    }
+    assert not calls & {f"once{k}" for k in range(2, 8)}
+    assert evaluate(made, 0.3) == evaluate(program, 0.3)

@@ -247,6 +247,24 @@ def arrays_only_read(w: Writer) -> None:
     w.line(f"{w.a_variable('float', here=True)} += np.sum({name}[{at}][0])")
 
 
+@statement("Lists of records, structured arrays", 0.8)
+def records_of_several_sizes(w: Writer) -> None:
+    name, k, v, c = (w.fresh(letter) for letter in "xkvc")
+    w.line(f"{name} = []")
+    w.line(f"for {k} in range({w.expr('small')}):")
+    w.line(f"    {name}.append(({w.a_variable('vec')}[:{k} + 1], {k} * 0.5))")
+    if w.random.random() < 0.5:
+        w.line(f"{name} = [({v} * {c}, {c}) for {v}, {c} in {name}]")
+    w.line(f"for {v}, {c} in {name}{w.pick('', '[1:]', '[::-1]')}:")
+    with w.looped():
+        w.declare(v, "part")
+        w.declare(c, "float")
+        for variable in w.scope[-2:]:
+            variable.is_fixed = True
+        w.statement()
+        w.line(f"{w.a_variable('float', here=True)} += 0.1 * {c} * np.sum({v})")
+
+
 @expression("Lists of arrays", "vec", 0.5)
 def arrays_added(w: Writer) -> str:
     k = w.fresh("k")
