@@ -36,6 +36,7 @@ from tests.laws import (
     passed_arrays,
     recursive_arrays,
     renewed_arrays,
+    sizes_of_records,
     updated_by_calls,
 )
 
@@ -54,6 +55,7 @@ PROGRAMS: tuple[Program, ...] = (
     *loops_without_steps.PROGRAMS,
     *renewed_arrays.PROGRAMS,
     *updated_by_calls.PROGRAMS,
+    *sizes_of_records.PROGRAMS,
 )
 
 WRT = (0, 1, 2)
