@@ -442,7 +442,7 @@ class Compiled(Taking):
         return self._count < 0 and bool(self._static_at)
 
     def is_fixed_to(self, types: tuple[Type, ...]) -> bool:
-        """Whether annotations leave no version but that for these types."""
+        """Whether annotations leave no version but that for these types, as a rule."""
         return types == self._fixed and self._count >= 0
 
     def _version(
@@ -473,7 +473,10 @@ class Compiled(Taking):
             return
         call.__defaults__ = self._function.__defaults__
         kind = type(self)
-        members = {"__call__": staticmethod(call), "__module__": kind.__module__}
+        direct: Any = staticmethod(call)
+        if self._varying_at:
+            direct = _or_as_usual(call, kind.__call__)
+        members = {"__call__": direct, "__module__": kind.__module__}
         self.__class__ = type(kind.__name__, (kind,), members)
 
     def _compile(
@@ -669,6 +672,20 @@ class Derivative(Compiled, Generic[P, R]):
     if TYPE_CHECKING:
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+
+
+def _or_as_usual(
+    call: Callable[..., Any], usual: Callable[..., Any]
+) -> Callable[..., Any]:
+    """A call at once; where records in a list differ in size it is another version."""
+
+    def either(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return call(*args, **kwargs)
+        except call_rules.SizesDiffer:
+            return usual(self, *args, **kwargs)
+
+    return either
 
 
 def _derivative(

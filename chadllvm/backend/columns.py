@@ -157,7 +157,7 @@ class Places:
         _refuse(self.function, self.path(k), ty, value)
 
     def differ(self, k: int, first: Shape, shape: Shape) -> ValueError:
-        return ValueError(
+        return call_rules.SizesDiffer(
             f"{self.function}: parameter {self.path(k)} has shape {shape}, but "
             f"{self.path(0)} has {first}"
         )

@@ -11,14 +11,14 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
 from chadllvm.driver.arguments import bind
 from chadllvm.driver.prints import fingerprint
 from chadllvm.ir.defects import stage
-from chadllvm.ir.types import Array, Product, Scalar, Type, list_names
+from chadllvm.ir.types import Array, Product, Scalar, Type, holds_array, list_names
 from chadllvm.support import call_rules
 from chadllvm.support.request import Request
 
@@ -53,6 +53,10 @@ class Taking:
     @functools.cached_property
     def _dynamic_at(self) -> list[int]:
         return [k for k, p in enumerate(self._parameters) if not p.is_static]
+
+    @functools.cached_property
+    def _varying_at(self) -> list[int]:
+        return [k for k, p in enumerate(self._parameters) if _may_vary(p.annotation)]
 
     @functools.cached_property
     def _fixed(self) -> tuple[Type, ...] | None:
@@ -98,15 +102,27 @@ class Taking:
         from chadllvm.driver.values import of_one_width
 
         if self._fixed is not None:
-            return self._fixed
+            return self._with_sizes(self._fixed, bound)
         values = self._dynamic(bound)
         taken = [self._parameters[k] for k in self._dynamic_at]
         pairs = zip(taken, values, strict=True)
         types = [self._type(parameter, value) for parameter, value in pairs]
         return of_one_width(types, values, [p.annotation is None for p in taken])
 
+    def _with_sizes(
+        self, types: tuple[Type, ...], bound: Sequence[Any]
+    ) -> tuple[Type, ...]:
+        """The types that annotations say, for lists whose records differ in size."""
+        from chadllvm.driver.values import with_sizes
+
+        for k in self._varying_at:
+            found = with_sizes(types[k], bound[k])
+            if found is not types[k]:
+                types = (*types[:k], found, *types[k + 1 :])
+        return types
+
     def _type(self, parameter: Parameter, value: Any) -> Type:
-        from chadllvm.driver.values import promoted_type, type_of
+        from chadllvm.driver.values import promoted_type, type_of, with_sizes
         from chadllvm.frontend.annotations import target_type
         from chadllvm.ir.wording import said
 
@@ -115,6 +131,8 @@ class Taking:
             return annotation
         if isinstance(annotation, Product) and list_names(annotation) is not None:
             return annotation
+        if _may_vary(annotation):
+            return with_sizes(annotation, value)
         promoted = promoted_type(annotation, value)
         if promoted is not None:
             return promoted
@@ -144,9 +162,11 @@ def _says_itself(annotation: Array, value: Any) -> bool:
     return isinstance(value, list) and not value
 
 
-def _may_vary(ty: object) -> bool:
+def _may_vary(ty: object) -> TypeGuard[Array]:
     """Whether the sizes of arrays in a list of records may be those of each."""
-    return isinstance(ty, Array) and isinstance(ty.elem, Product)
+    return (
+        isinstance(ty, Array) and isinstance(ty.elem, Product) and holds_array(ty.elem)
+    )
 
 
 def _fixed_types(parameters: Sequence[Parameter]) -> tuple[Type, ...] | None:
@@ -154,6 +174,6 @@ def _fixed_types(parameters: Sequence[Parameter]) -> tuple[Type, ...] | None:
     from chadllvm.frontend.annotations import CLOSED
 
     types = [p.annotation for p in parameters]
-    if all(isinstance(t, CLOSED) for t in types) and not any(map(_may_vary, types)):
+    if all(isinstance(t, CLOSED) for t in types):
         return tuple(t for t in types if isinstance(t, CLOSED))
     return None

@@ -84,7 +84,7 @@ def record_fingerprint(
         types = [_closed(item) for item in items]
         if None in types:
             return None
-        return list, items, any(ty is not None and vary(ty, value) for ty in types[:1])
+        return list, items, len(types) == 1 and _vary(types[0], value)
     if kind is np.void:
         return kind, value.dtype
     if kind is Snapshot:
@@ -303,7 +303,7 @@ def _record_type(value: Any, record: RecordClass, function: str, path: str) -> P
     return wanted
 
 
-def _list_type(value: list[Any], function: str, path: str) -> Array | Product:
+def _list_type(value: list[Any], function: str, path: str) -> Type:
     """A list of tuples or records, of arrays, or of lists of these."""
     if not value:
         raise call_rules.no_type(
@@ -317,10 +317,8 @@ def _list_type(value: list[Any], function: str, path: str) -> Array | Product:
     kinds: dict[type, int] = {type(item): k for k, item in enumerate(value)}
     is_closed = all(_closed(kind) is not None for kind in kinds)
     elem = _common_type(value, kinds.values() if is_closed else None, function, path)
-    if isinstance(elem, Product) and vary(elem, value):
-        return Array(varied(elem), 1)
     if isinstance(elem, Product | Sum) and list_names(elem) is None:
-        return Array(elem, 1)
+        return with_sizes(Array(elem, 1), value)
     if isinstance(elem, Array) and isinstance(elem.elem, Product | Sum):
         return Array(elem.elem, elem.rank + 1)
     names = list_names(elem)
@@ -334,19 +332,30 @@ def _list_type(value: list[Any], function: str, path: str) -> Array | Product:
     )
 
 
-def vary(ty: Product, values: Sequence[Any]) -> bool:
-    """Whether arrays in records of this type differ in size."""
-    return holds_array(ty) and len({_shapes(ty, value) for value in values}) > 1
+def with_sizes(ty: Type, value: Any) -> Type:
+    """The type of a list of records, where their arrays may have sizes of their own."""
+    if isinstance(ty, Array) and isinstance(value, list) and _vary(ty.elem, value):
+        return Array(varied(ty.elem), ty.rank)
+    return ty
+
+
+def _vary(ty: Type | None, values: Sequence[Any]) -> bool:
+    """Whether arrays in records, which are of this type, differ in size."""
+    if ty is None or not holds_array(ty):
+        return False
+    return len({_shapes(ty, value) for value in values}) > 1
 
 
 def _shapes(ty: Type, value: Any) -> object:
-    """The shapes of the arrays in a record, or a tuple."""
+    """The shapes of the arrays in a record, or a tuple; None for what is none."""
     match ty:
         case Array(Scalar()):
-            return np.shape(value)
-        case Product(fields, names) if holds_array(ty):
-            parts = names.parts(value) if isinstance(names, RecordNames) else value
-            return tuple(map(_shapes, fields, parts))
+            return getattr(value, "shape", None)
+        case Product(fields, RecordNames() as names):
+            found = names.parts(value) if names.matches(value) else ()
+            return tuple(map(_shapes, fields, found))
+        case Product(fields) if isinstance(value, tuple):
+            return tuple(map(_shapes, fields, value))
         case _:
             return None
 

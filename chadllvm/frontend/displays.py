@@ -38,7 +38,7 @@ from chadllvm.frontend.delayed import (
     referring,
     shape_of,
 )
-from chadllvm.frontend.fixed_lists import FixedList
+from chadllvm.frontend.fixed_lists import MOST, FixedList
 from chadllvm.frontend.marks import (
     Mark,
     common,
@@ -79,9 +79,6 @@ from chadllvm.ir.types import (
     list_type,
 )
 from chadllvm.ops.alias import Shares
-
-# Of no more arrays that are listed one is taken without a list of them.
-_MOST = 16
 
 
 def display(cx: Context, node: ast.List) -> Operand:
@@ -171,7 +168,7 @@ def listed_arrays(cx: Context, node: ast.List) -> Listed | ast.List:
     elements = [e if _is_several(e) else cx.settled(e, cx.lazy(e)) for e in node.elts]
     values = [e.value for e in elements if isinstance(e, Settled)]
     are_alike = (
-        1 < len(values) == len(elements) <= _MOST
+        1 < len(values) == len(elements) <= MOST
         and node not in cx.wanted
         and all(isinstance(v.type, Array) and v.type == values[0].type for v in values)
         and not any(is_list(v) or is_item(cx, v) for v in values)

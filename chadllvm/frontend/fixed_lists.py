@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 
 from chadllvm.errors.update_errors import CHANGING
 
+Updated = Callable[[ast.Call], Iterable[ast.expr]]
+
 # Of no more elements one is taken by asking for each.
-_MOST = 16
+MOST = 16
 
 # What only asks a list for its elements, or how many there are.
 _READING = ("zip", "enumerate", "reversed", "len")
@@ -41,20 +43,25 @@ def fixed(target: ast.expr, value: ast.expr, names: frozenset[str]) -> ast.expr:
             return value
 
 
-def fixed_lists(definition: ast.FunctionDef) -> frozenset[str]:
-    """The names of a function that such lists are assigned to."""
+def fixed_lists(definition: ast.FunctionDef, updated: Updated) -> frozenset[str]:
+    """The names of a function that such lists are assigned to.
+
+    `updated`: the arguments of a call that are changed by it.
+    """
     assigned = {
         name
         for node in ast.walk(definition)
         if isinstance(node, ast.Assign) and len(node.targets) == 1
         for name in _names_of_lists(node.targets[0], node.value)
     }
-    return frozenset(_Uses(definition).only_read(assigned)) if assigned else frozenset()
+    if not assigned:
+        return frozenset()
+    return frozenset(_Uses(definition, updated).only_read(assigned))
 
 
 def _names_of_lists(target: ast.expr, value: ast.expr) -> Iterator[str]:
     match target, value:
-        case ast.Name(name), ast.List(elements) if 0 < len(elements) <= _MOST:
+        case ast.Name(name), ast.List(elements) if 0 < len(elements) <= MOST:
             if not any(isinstance(e, ast.Constant | ast.Starred) for e in elements):
                 yield name
         case ast.Tuple(), ast.Tuple() if len(target.elts) == len(value.elts):
@@ -73,7 +80,8 @@ class _Use(Enum):
 class _Uses:
     """Where the names of a function stand."""
 
-    def __init__(self, definition: ast.FunctionDef) -> None:
+    def __init__(self, definition: ast.FunctionDef, updated: Updated) -> None:
+        self._updated = updated
         self._assigned = Counter[str]()
         self._taken: set[str] = set()
         self._changed: set[str] = set()
@@ -120,6 +128,10 @@ class _Uses:
                 self._visit_all(iter(node.keywords))
             case ast.Call(ast.Attribute(whole, method)) if method in CHANGING:
                 self._visit(whole, _Use.CHANGED)
+                self._visit_all(ast.iter_child_nodes(node))
+            case ast.Call():
+                for each in self._updated(node):
+                    self._visit(each, _Use.CHANGED)
                 self._visit_all(ast.iter_child_nodes(node))
             case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
                 self._taken.add(name)

@@ -145,7 +145,8 @@ class _Reader:
         calls = (n for n in ast.walk(source.definition) if isinstance(n, ast.Call))
         self._has_changes = any(self._names_changed(n, True) is not None for n in calls)
         self.exits = Exits()
-        self._fixed = fixed_lists(source.definition)
+        updated = partial(analysis.arguments, source)
+        self._fixed = fixed_lists(source.definition, updated)
 
     @property
     def local(self) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chadllvm.ir.record import Kind, ListNames, RecordNames
 from chadllvm.ir.types import Array, Box, Fun, Product, Scalar, Sum
-from chadllvm.ir.union import is_none, is_union
+from chadllvm.ir.union import is_none, is_union, is_varied
 
 # Python's own names; the elements of arrays are called as in `cl.f64[:]`.
 _SCALARS = {"f64": "float", "i64": "int"}
@@ -18,7 +18,8 @@ def said(ty: object) -> str:
         case Array(Scalar(), _):
             return str(ty)
         case Array(elem, rank):
-            inner = f"({said(elem)})" if is_union(elem) else said(elem)
+            several = is_union(elem) and not is_varied(elem)
+            inner = f"({said(elem)})" if several else said(elem)
             return f"{inner}[{', '.join([':'] * rank)}]"
         case Product(_, RecordNames() as names) if names.kind is Kind.NONE:
             return "None"

@@ -18,6 +18,10 @@ def wrong_shape(message: str) -> ValueError:
     return ValueError(message)
 
 
+class SizesDiffer(ValueError):
+    """Of a list's records, in a version that has their arrays as rows of one array."""
+
+
 @exception("CL1803")
 def too_large(message: str) -> OverflowError:
     return OverflowError(message)

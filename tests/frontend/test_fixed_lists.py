@@ -156,9 +156,27 @@ def changed_in_place(a: Vector) -> float:
     return np.sum(found[0] * found[1])
 
 
+def filled(v: Vector) -> None:
+    v[0] = 9.0
+
+
+def changed_by_a_call(a: Vector) -> float:
+    found = [a * 1.0, a * 2.0]
+    filled(found[1])
+    return np.sum(found[0] * found[1])
+
+
 @pytest.mark.parametrize(
     "function",
-    [replaced, appended, assigned_twice, stacked, joined, changed_in_place],
+    [
+        changed_by_a_call,
+        replaced,
+        appended,
+        assigned_twice,
+        stacked,
+        joined,
+        changed_in_place,
+    ],
 )
 def test_lists_that_change(function: Callable[..., float]) -> None:
     a = np.array([1.0, 2.0, 3.0])

@@ -180,3 +180,23 @@ def test_what_is_taken_for_one_size() -> None:
     assert cl.jit(together)(X, X) == together(X, X)
     with pytest.raises(ValueError, match=r"test_sizes_of_records\.py"):
         cl.jit(together)(X, X[1:])
+
+
+class Other(NamedTuple):
+    r: float
+
+
+@pytest.mark.parametrize(
+    ("layers", "error"),
+    [
+        ([LAYERS[0], Other(2.0)], TypeError),
+        ([LAYERS[0], 3], TypeError),
+        ([Layer(np.ones(3), np.ones(2)), LAYERS[0]], ValueError),
+        ([Layer([[1.0, 2.0], [3.0]], np.ones(2)), LAYERS[0]], TypeError),  # type: ignore[arg-type]
+        (tuple(LAYERS), TypeError),
+    ],
+)
+def test_what_is_no_such_list(layers: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="parameter layers"):
+        cl.jit(network)(layers, X)
+    assert np.isclose(cl.jit(network)(LAYERS, X), network(LAYERS, X))
