@@ -157,6 +157,23 @@ def test_the_tape_of_a_loop_that_stops() -> None:
     assert len(reverse.reads) == len(loop.stored) == 2
 
 
+@cl.jit
+def repeated(x: float, n: int) -> float:
+    if n == 0:
+        return 1.0
+    y = repeated(math.sin(x), n - 1)
+    return x * y * y
+
+
+def test_the_tape_of_calls() -> None:
+    """Calls of a function that calls itself are told as the steps of a loop are."""
+    report = cl.grad(repeated).report(2.0, 5)
+    (calls,) = (note for note in report.loops if note.stored)
+    assert calls.span.line == line_of(repeated, "def repeated")
+    assert {s.span.line for s in calls.stored} >= {calls.span.line}
+    assert all(s.tape for s in calls.stored)
+
+
 def test_the_state_that_is_renewed() -> None:
     (copy,) = copies(renewed.report(X, True))
     assert copy[:2] == ("a", line_of(renewed, "for i in"))
