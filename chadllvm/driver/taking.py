@@ -18,7 +18,8 @@ import numpy as np
 from chadllvm.driver.arguments import bind
 from chadllvm.driver.prints import fingerprint
 from chadllvm.ir.defects import stage
-from chadllvm.ir.types import Array, Product, Scalar, Type, holds_array, list_names
+from chadllvm.ir.types import Array, Product, Scalar, Type, list_names
+from chadllvm.ir.union import can_vary
 from chadllvm.support import call_rules
 from chadllvm.support.request import Request
 
@@ -164,9 +165,9 @@ def _says_itself(annotation: Array, value: Any) -> bool:
 
 def _may_vary(ty: object) -> TypeGuard[Array]:
     """Whether the sizes of arrays in a list of records may be those of each."""
-    return (
-        isinstance(ty, Array) and isinstance(ty.elem, Product) and holds_array(ty.elem)
-    )
+    if not isinstance(ty, Array) or ty.rank > 1 or not isinstance(ty.elem, Product):
+        return False
+    return can_vary(ty.elem)
 
 
 def _fixed_types(parameters: Sequence[Parameter]) -> tuple[Type, ...] | None:

@@ -51,13 +51,12 @@ from chadllvm.ir.types import (
     Type,
     has_float,
     holds,
-    holds_array,
     is_float,
     list_elem,
     list_names,
     list_type,
 )
-from chadllvm.ir.union import varied
+from chadllvm.ir.union import can_vary, varied
 from chadllvm.ir.wording import said
 from chadllvm.support import call_rules
 
@@ -341,7 +340,7 @@ def with_sizes(ty: Type, value: Any) -> Type:
 
 def _vary(ty: Type | None, values: Sequence[Any]) -> bool:
     """Whether arrays in records, which are of this type, differ in size."""
-    if ty is None or not holds_array(ty):
+    if ty is None or not can_vary(ty):
         return False
     return len({_shapes(ty, value) for value in values}) > 1
 

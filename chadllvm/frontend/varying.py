@@ -31,6 +31,7 @@ from chadllvm.ir.term import (
 )
 from chadllvm.ir.term import Tuple as Product
 from chadllvm.ir.types import I64, Array, has_pieces, holds_array
+from chadllvm.ir.union import can_vary
 from chadllvm.ops.alias import Alias
 from chadllvm.ops.build import Build
 from chadllvm.ops.grow import Append, DropLast
@@ -54,7 +55,7 @@ def may_vary(cx: Context, level: int, array: Value) -> bool:
 
 def record_may_vary(cx: Context, level: int, record: Operand) -> bool:
     """Whether the size of an array in a record or tuple does."""
-    walk = _walk(cx, level) if holds_array(record.type) else None
+    walk = _walk(cx, level) if can_vary(record.type) else None
     return walk is not None and walk.sizes_in(record)
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from chadllvm.ir.record import Kind, ListNames, RecordNames
-from chadllvm.ir.types import Array, Product, Scalar, Sum, Type
+from chadllvm.ir.types import Array, Product, Scalar, Sum, Type, holds_array
 
 # What is taken for a number.
 _NUMBERS = (int, float, np.floating, np.integer, np.bool_)
@@ -77,6 +77,28 @@ def varied(ty: Type) -> Sum:
     In a list, arrays in records are the rows of an array, those in a union are not.
     """
     return Sum(((_label(ty), ty),))
+
+
+def can_vary(ty: Type) -> bool:
+    """Whether there are arrays in such values, and a list may hold them so.
+
+    What has lists in it is kept in no union that a list holds (`frontend/listable.py`).
+    """
+    return holds_array(ty) and _is_plain(ty)
+
+
+def _is_plain(ty: Type) -> bool:
+    match ty:
+        case Product(_, ListNames()):
+            return False
+        case Product(fields):
+            return all(map(_is_plain, fields))
+        case Sum():
+            return all(map(_is_plain, ty.payloads))
+        case Array(elem, _):
+            return isinstance(elem, Scalar)
+        case _:
+            return True
 
 
 def is_varied(ty: Type) -> TypeGuard[Sum]:
