@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 
 from chadllvm.errors.update_errors import CHANGING
@@ -49,21 +49,22 @@ def fixed_lists(definition: ast.FunctionDef, updated: Updated) -> frozenset[str]
     `updated`: the arguments of a call that are changed by it.
     """
     assigned = {
-        name
+        name: count
         for node in ast.walk(definition)
         if isinstance(node, ast.Assign) and len(node.targets) == 1
-        for name in _names_of_lists(node.targets[0], node.value)
+        for name, count in _names_of_lists(node.targets[0], node.value)
     }
     if not assigned:
         return frozenset()
-    return frozenset(_Uses(definition, updated).only_read(assigned))
+    return frozenset(_Uses(definition, updated, assigned).only_read())
 
 
-def _names_of_lists(target: ast.expr, value: ast.expr) -> Iterator[str]:
+def _names_of_lists(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, int]]:
+    """The names, with the numbers of elements."""
     match target, value:
         case ast.Name(name), ast.List(elements) if 0 < len(elements) <= MOST:
             if not any(isinstance(e, ast.Constant | ast.Starred) for e in elements):
-                yield name
+                yield name, len(elements)
         case ast.Tuple(), ast.Tuple() if len(target.elts) == len(value.elts):
             for part, item in zip(target.elts, value.elts, strict=True):
                 yield from _names_of_lists(part, item)
@@ -80,8 +81,10 @@ class _Use(Enum):
 class _Uses:
     """Where the names of a function stand."""
 
-    def __init__(self, definition: ast.FunctionDef, updated: Updated) -> None:
-        self._updated = updated
+    def __init__(
+        self, definition: ast.FunctionDef, updated: Updated, counts: Mapping[str, int]
+    ) -> None:
+        self._updated, self._counts = updated, counts
         self._assigned = Counter[str]()
         self._taken: set[str] = set()
         self._changed: set[str] = set()
@@ -89,10 +92,10 @@ class _Uses:
         self._elements: list[tuple[str, str]] = []
         self._visit_all(ast.iter_child_nodes(definition))
 
-    def only_read(self, names: set[str]) -> Iterator[str]:
+    def only_read(self) -> Iterator[str]:
         barred = self._taken | self._changed
         barred |= {whole for part, whole in self._elements if part in self._changed}
-        return (n for n in names if self._assigned[n] == 1 and n not in barred)
+        return (n for n in self._counts if self._assigned[n] == 1 and n not in barred)
 
     def _visit_all(self, nodes: Iterator[ast.AST]) -> None:
         for node in nodes:
@@ -117,7 +120,7 @@ class _Uses:
                 self._is_element(target, whole)
                 self._visit_all(ast.iter_child_nodes(node))
             case ast.Subscript(whole, index, ctx):
-                self._visit(whole, _of_whole(use, index, ctx))
+                self._visit(whole, self._of_whole(use, whole, index, ctx))
                 self._visit(index, _Use.TAKEN)
             case ast.Attribute(whole, _, ctx):
                 is_changed = use is _Use.CHANGED or not isinstance(ctx, ast.Load)
@@ -141,6 +144,26 @@ class _Uses:
             case _:
                 self._visit_all(ast.iter_child_nodes(node))
 
+    def _of_whole(
+        self, use: _Use, whole: ast.expr, index: ast.expr, ctx: ast.expr_context
+    ) -> _Use:
+        """What becomes of a list by a subscript, whose value is used like this."""
+        if use is _Use.CHANGED or not isinstance(ctx, ast.Load):
+            return _Use.CHANGED
+        if not isinstance(index, ast.Slice):
+            return _Use.READ
+        return use if self._has_elements(whole, index) else _Use.TAKEN
+
+    def _has_elements(self, whole: ast.expr, part: ast.Slice) -> bool:
+        """Whether a part of a list is known to have some: nothing has no type."""
+        bounds = (part.lower, part.upper, part.step)
+        if not isinstance(whole, ast.Name) or not all(map(_is_known, bounds)):
+            return False
+        values = [None if b is None else int(ast.literal_eval(b)) for b in bounds]
+        return 0 not in values[2:] and bool(
+            range(self._counts.get(whole.id, 0))[slice(*values)]
+        )
+
     def _run_over(
         self, node: ast.For | ast.comprehension, target: ast.expr, whole: ast.expr
     ) -> None:
@@ -154,22 +177,11 @@ class _Uses:
         self._elements += [(part, name) for part in parts for name in wholes]
 
 
-def _of_whole(use: _Use, index: ast.expr, ctx: ast.expr_context) -> _Use:
-    """What becomes of a list by a subscript, whose value is used like this."""
-    if use is _Use.CHANGED or not isinstance(ctx, ast.Load):
-        return _Use.CHANGED
-    if not isinstance(index, ast.Slice):
-        return _Use.READ
-    bounds = (index.lower, index.upper, index.step)
-    is_known = all(bound is None or _is_integer(bound) for bound in bounds)
-    return use if is_known else _Use.TAKEN
-
-
-def _is_integer(node: ast.expr) -> bool:
-    match node:
+def _is_known(bound: ast.expr | None) -> bool:
+    match bound:
         case ast.UnaryOp(ast.USub(), operand):
-            return _is_integer(operand)
-        case ast.Constant(int()):
+            return _is_known(operand)
+        case None | ast.Constant(int()):
             return True
         case _:
             return False

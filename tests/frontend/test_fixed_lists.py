@@ -160,6 +160,15 @@ def filled(v: Vector) -> None:
     v[0] = 9.0
 
 
+def nothing_of_it(a: Vector) -> float:
+    found, total = [(a, 2.0)], 0.0
+    for v, factor in found[:-1]:
+        total += factor * v[0]
+    for v, factor in found:
+        total += factor * v[1]
+    return total
+
+
 def changed_by_a_call(a: Vector) -> float:
     found = [a * 1.0, a * 2.0]
     filled(found[1])
@@ -169,6 +178,7 @@ def changed_by_a_call(a: Vector) -> float:
 @pytest.mark.parametrize(
     "function",
     [
+        nothing_of_it,
         changed_by_a_call,
         replaced,
         appended,
