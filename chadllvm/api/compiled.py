@@ -683,7 +683,8 @@ def _or_as_usual(
         try:
             return call(*args, **kwargs)
         except call_rules.SizesDiffer:
-            return usual(self, *args, **kwargs)
+            pass  # An exception of the other version has no context.
+        return usual(self, *args, **kwargs)
 
     return either
 

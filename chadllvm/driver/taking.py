@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -123,7 +123,7 @@ class Taking:
         return types
 
     def _type(self, parameter: Parameter, value: Any) -> Type:
-        from chadllvm.driver.values import promoted_type, type_of, with_sizes
+        from chadllvm.driver.values import promoted_type, type_of
         from chadllvm.frontend.annotations import target_type
         from chadllvm.ir.wording import said
 
@@ -132,8 +132,6 @@ class Taking:
             return annotation
         if isinstance(annotation, Product) and list_names(annotation) is not None:
             return annotation
-        if _may_vary(annotation):
-            return with_sizes(annotation, value)
         promoted = promoted_type(annotation, value)
         if promoted is not None:
             return promoted
@@ -163,7 +161,7 @@ def _says_itself(annotation: Array, value: Any) -> bool:
     return isinstance(value, list) and not value
 
 
-def _may_vary(ty: object) -> TypeGuard[Array]:
+def _may_vary(ty: object) -> bool:
     """Whether the sizes of arrays in a list of records may be those of each."""
     if not isinstance(ty, Array) or ty.rank > 1 or not isinstance(ty.elem, Product):
         return False
