@@ -143,8 +143,11 @@ KNOWN: list[tuple[str, str, Callable[[Any], Any]]] = [
 ]
 
 
-def written(form: str, names: str, folder: Path) -> Callable[..., Any]:
-    """The function of a form, in a file of its own."""
+def written(form: str, names: str, folder: Path) -> cl.Function[..., Any]:
+    """The function of a form, in a file of its own.
+
+    What several arrays have in common is compiled once for all of them.
+    """
     path = folder / "form.py"
     text = (
         "import math\nimport numpy as np\nimport scipy.special\nimport scipy.linalg\n"
@@ -154,7 +157,7 @@ def written(form: str, names: str, folder: Path) -> Callable[..., Any]:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.f  # type: ignore[no-any-return]
+    return cl.jit(module.f)
 
 
 def outcome(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
@@ -185,9 +188,9 @@ def alike(ours: Any, numpys: Any, is_bool: bool) -> bool:
     )
 
 
-def check(function: Callable[..., Any], args: tuple[Any, ...], form: str) -> None:
-    numpys = outcome(function, args)
-    ours = outcome(cl.jit(function), args)
+def check(function: cl.Function[..., Any], args: tuple[Any, ...], form: str) -> None:
+    numpys = outcome(function.py_func, args)
+    ours = outcome(function, args)
     if ours is cl.CompileError:
         return
     raises = isinstance(numpys, type), isinstance(ours, type)

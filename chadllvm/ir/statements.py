@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from operator import is_
 from typing import Any, TypeVar, get_args
 
@@ -40,16 +41,23 @@ from chadllvm.ir.loops import (
 # The fields that hold a root, and the names of the fields of each kind of statement.
 _ROOTS = ("root", "target_root", "source_root")
 
+# The kinds of statements with others in them.
+_NESTING = (For, Branch, Spread)
+
 _NAMES = {kind: tuple(f.name for f in fields(kind)) for kind in get_args(Stmt)}
 
 
 def everywhere(body: Iterable[Stmt]) -> Iterator[Stmt]:
     """All statements of a body, also those inside of others."""
-    for stmt in body:
-        yield stmt
-        if isinstance(stmt, For | Branch | Spread):  # Few are, and this is run often.
-            for inner in bodies_of(stmt):
-                yield from everywhere(inner)
+    bodies = [iter(body)]
+    while bodies:
+        for stmt in bodies[-1]:
+            yield stmt
+            if isinstance(stmt, _NESTING):  # Few are, and this is run often.
+                bodies.append(chain.from_iterable(bodies_of(stmt)))
+                break
+        else:
+            bodies.pop()
 
 
 def whole(function: LoopFunction) -> Iterator[Stmt]:
