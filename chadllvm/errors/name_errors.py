@@ -39,8 +39,8 @@ def not_a_value(span: Span, name: str, kind: str) -> Diagnostic:
         "not a value",
         span,
         f"`{name}` is {kind}",
-        "only numbers, NumPy arrays, and tuples and records of these can be used from "
-        "outside the function",
+        "only numbers, NumPy arrays, and tuples, lists and records of these can be "
+        "used from outside the function",
     )
 
 

@@ -144,3 +144,13 @@ def mixed_tuple(span: Span, ty: Type) -> Diagnostic:
         f"this is {said(ty)}",
         "a name in a loop has one type: use each component by itself",
     )
+
+
+@code("CL0515")
+def open_tuple(span: Span) -> Diagnostic:
+    return error(
+        "how many components a tuple has is not known",
+        span,
+        "this has a length that is known when it runs",
+        "make a list of it: `list(...)`",
+    )

@@ -14,7 +14,7 @@ from chadllvm.support.codes import code, error
 from chadllvm.support.diagnostic import Diagnostic, Span
 
 # The methods of lists and arrays that change them.
-CHANGING = ("append", "extend", "pop", "fill", "sort", "reverse")
+CHANGING = ("append", "extend", "insert", "pop", "fill", "sort", "reverse")
 
 
 @code("CL0801")

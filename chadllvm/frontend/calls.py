@@ -58,6 +58,7 @@ from chadllvm.frontend.sets import popped as popped_from_set
 from chadllvm.frontend.stacking import of_tuple
 from chadllvm.frontend.static import keys_of
 from chadllvm.frontend.surface import Popped
+from chadllvm.frontend.tuple_calls import tuple_call
 from chadllvm.frontend.tuples import call_unpacked
 from chadllvm.frontend.vectorized import vectorized_call
 from chadllvm.ir.term import Operand, Proj
@@ -334,7 +335,10 @@ def is_callable(value: Any) -> bool:
 def _container_function(
     function: Any,
 ) -> Callable[[Context, ast.Call], Operand] | None:
-    table = (*FUNCTIONS, (isinstance, instance_test), (print, show), (pause, paused))
+    table = (
+        *(*FUNCTIONS, (tuple, tuple_call), (isinstance, instance_test)),
+        *((print, show), (pause, paused)),
+    )
     return next((t for known, t in table if function is known), None)
 
 
@@ -402,8 +406,9 @@ def _method_call(cx: Context, node: ast.Call, function: ast.Attribute) -> Value:
         call = ast.Call(function, [place, *node.args], node.keywords)
         return _of_overload(cx, node, meant)(cx, ast.copy_location(call, node))
     if isinstance(node, Popped):
-        last = ast.copy_location(ast.Constant(-1), node)
-        item = ast.Subscript(function.value, last, ast.Load())
+        place = node.args[0] if node.args else ast.Constant(-1)
+        place = ast.copy_location(place, node)
+        item = ast.Subscript(function.value, place, ast.Load())
         return cx.lazy(ast.copy_location(item, node))
     if function.attr in CHANGING:
         raise update_errors.list_method_value(cx.span(node), function.attr)

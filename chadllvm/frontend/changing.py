@@ -11,8 +11,8 @@ from chadllvm.errors import call_errors, statement_errors, update_errors
 from chadllvm.frontend.calls import call_outside
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.lifted import is_reassigned
+from chadllvm.frontend.lists import LIST_METHODS, extend_list
 from chadllvm.frontend.lists import change as change_list
-from chadllvm.frontend.lists import extend_list
 from chadllvm.frontend.marks import may_be_list
 from chadllvm.frontend.scope import Unusable
 from chadllvm.frontend.sets import change as change_set
@@ -33,7 +33,7 @@ def change(cx: Context, node: Changed) -> None:
     assert isinstance(node.func, ast.Attribute)
     if isinstance(value, Var) and is_set(value.type):
         change_set(cx, node, value)
-    elif node.func.attr in CHANGING_SETS:
+    elif node.func.attr in CHANGING_SETS and not _is_list(cx, node, value):
         if value is None or isinstance(value, Unusable):
             cx.value(node.target)
         raise statement_errors.unused_expression(cx.span(node), node.func.attr)
@@ -41,6 +41,12 @@ def change(cx: Context, node: Changed) -> None:
         _reorder(cx, node, node.func.attr)
     else:
         change_list(cx, node)
+
+
+def _is_list(cx: Context, node: Changed, value: object) -> bool:
+    """Whether this is a method of a list that has one of that name as well."""
+    assert isinstance(node.func, ast.Attribute)
+    return node.func.attr in LIST_METHODS and may_be_list(cx, value)
 
 
 def _reorder(cx: Context, node: Changed, method: str) -> None:

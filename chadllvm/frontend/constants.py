@@ -6,6 +6,7 @@ not seen. The constants stand at the start of the function, each once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -17,7 +18,7 @@ from chadllvm.frontend.arithmetic import convert
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.records import BadRecord, is_record, record_class
 from chadllvm.frontend.references import made
-from chadllvm.frontend.width import is_weak, product
+from chadllvm.frontend.width import is_weak, product, weak_list
 from chadllvm.ir.record import NONE_NAMES, SET_NAMES, Kind, RecordNames, Snapshot, fit
 from chadllvm.ir.term import Const, Lit, Operand, Tuple, Var, literal
 from chadllvm.ir.types import F32
@@ -68,11 +69,52 @@ def _constant(cx: Context, value: Any, name: str, span: Span) -> Operand:
         things, table, used = SET_NAMES.parts(value)
         consts = [_emit(cx, Const(part), name, span) for part in (things, table)]
         return _emit(cx, Tuple((*consts, Lit(used)), SET_NAMES), name, span)
+    if isinstance(value, list):
+        return _list(cx, value, name, span)
     if isinstance(value, np.ndarray):
         array = _emit(cx, Const(_array(value, name, span)), name, span)
         cx.shapes[array] = tuple(map(Lit, value.shape))
         return array
     raise unusable(value, name, span)
+
+
+def _list(cx: Context, value: list[Any], name: str, span: Span) -> Operand:
+    """A list from outside, which is only read: an array of numbers, else a tuple."""
+    axes, leaves = _axes(value), [*_leaves(value)]
+    if not axes:
+        parts = tuple(constant(cx, part, name, span) for part in value)
+        return _emit(cx, Tuple(parts), name, span)
+    if any(type(leaf) is int and not -_LARGEST <= leaf < _LARGEST for leaf in leaves):
+        raise name_errors.large_integer(span)
+    kinds = {*map(type, leaves)}
+    is_real = float in kinds
+    dtype = np.float64 if is_real else np.int64 if int in kinds else np.bool_
+    array: np.ndarray = np.array(value, dtype=dtype)
+    array.flags.writeable = False
+    made = weak_list(cx.prelude, _emit(cx, Const(array), name, span), is_real)
+    cx.shapes[made] = tuple(map(Lit, array.shape))
+    cx.marks[made] = axes
+    return made
+
+
+def _axes(value: list[Any]) -> int:
+    """How many axes a list of numbers has, or a regular list of them; no other has."""
+    if not value:
+        return 0
+    if all(type(part) in (bool, int, float) for part in value):
+        return 1
+    if not all(type(part) is list and len(part) == len(value[0]) for part in value):
+        return 0
+    inner = {*map(_axes, value)}
+    return 1 + inner.pop() if len(inner) == 1 and 0 not in inner else 0
+
+
+def _leaves(value: list[Any]) -> Iterator[Any]:
+    for part in value:
+        if isinstance(part, list):
+            yield from _leaves(part)
+        else:
+            yield part
 
 
 def _record(cx: Context, value: Any, name: str, span: Span) -> Operand:

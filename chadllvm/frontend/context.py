@@ -190,6 +190,8 @@ class Context:
     scope: Scope = field(default_factory=Scope)
     constants: dict[int, tuple[Any, Operand]] = field(default_factory=dict)
     loops: list[Loop] = field(default_factory=list)
+    # What is computed of lists that begin empty.
+    doubted: set[str] = field(default_factory=set)
     returns: dict[Return, int] = field(default_factory=dict)
     tests_first: dict[Loop, bool] = field(default_factory=dict)
     promoted: dict[Loop, dict[str, Type]] = field(default_factory=dict)

@@ -20,11 +20,12 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chadllvm.errors import record_errors
+from chadllvm.errors import record_errors, type_errors
 from chadllvm.frontend.arithmetic import join_values
 from chadllvm.frontend.context import Context, Settled
 from chadllvm.frontend.static import decided, dictionary_type, keys_of, known_value
 from chadllvm.frontend.surface import target_names
+from chadllvm.frontend.tuples import components, is_sequence
 from chadllvm.ir.term import Var
 from chadllvm.ir.types import Product, Type
 
@@ -65,9 +66,9 @@ def entries(cx: Context, node: ast.expr, *, is_paired: bool = False) -> Entries 
         case ast.Call(ast.Attribute(owner, "items" | "values" as method), [], []):
             return _owned(cx, owner, method, is_paired)
         case ast.Call(ast.Name("sorted" | "reversed" | "list" | "tuple"), [inner], _):
-            return _ordered(cx, node, entries(cx, inner))
+            return ordered(cx, node, entries(cx, inner))
         case ast.Call(ast.Name("enumerate"), [inner, *_], _):
-            return _numbered(cx, node, entries(cx, inner))
+            return numbered(cx, node, entries(cx, inner))
         case ast.Call(ast.Name("zip"), [_, *_] as parts, _):
             return _paired(cx, node, parts)
         case ast.Tuple(parts) | ast.List(parts) if any(map(_holds_text, parts)):
@@ -135,7 +136,7 @@ def _is_uniform(ty: Type | None) -> bool:
     return join_values(*(Var("x", field) for field in ty.fields)) is not None
 
 
-def _ordered(cx: Context, node: ast.Call, inner: Entries | None) -> Entries | None:
+def ordered(cx: Context, node: ast.Call, inner: Entries | None) -> Entries | None:
     """`sorted(d)`, `reversed(d.items())`, `list(d)`: keys decide the order."""
     function = known_value(cx, node.func)
     if inner is None or not (function in _ORDERED or function is reversed):
@@ -166,7 +167,8 @@ def _key(element: ast.expr) -> str | None:
             return None
 
 
-def _numbered(cx: Context, node: ast.Call, inner: Entries | None) -> Entries | None:
+def numbered(cx: Context, node: ast.Call, inner: Entries | None) -> Entries | None:
+    """The pairs of `enumerate`."""
     given = [*node.args[1:], *(k.value for k in node.keywords if k.arg == "start")]
     starts = [known_value(cx, argument) for argument in given] or [0]
     is_known = len(starts) == 1 and type(starts[0]) is int
@@ -183,8 +185,14 @@ def _paired(cx: Context, node: ast.Call, parts: Sequence[ast.expr]) -> Entries |
     """`zip` of entries alone."""
     if all(entries(cx, part) is None for part in parts):
         return None
-    found = [entries(cx, part, is_paired=True) for part in parts]
-    known = [part for part in found if part is not None]
+    return paired(cx, node, [entries(cx, part, is_paired=True) for part in parts])
+
+
+def paired(
+    cx: Context, node: ast.Call, parts: Sequence[Entries | None]
+) -> Entries | None:
+    """The rows of `zip`, if all of its arguments are known."""
+    known = [part for part in parts if part is not None]
     if len(known) < len(parts) or known_value(cx, node.func) is not zip:
         return None
     is_strict = any(known_value(cx, k.value) is True for k in node.keywords)
@@ -397,10 +405,13 @@ class Part:
 
 def parts_of(cx: Context, node: Any) -> list[Part] | None:
     """A comprehension over entries, written out; None for any other."""
+    known = entries(cx, node.generators[0].iter)
+    return None if known is None else parts_by(cx, node, known)
+
+
+def parts_by(cx: Context, node: Any, known: Entries) -> list[Part]:
+    """A comprehension whose first clause runs over these entries, written out."""
     first, rest = node.generators[0], node.generators[1:]
-    known = entries(cx, first.iter)
-    if known is None:
-        return None
     owners: dict[str, ast.expr] = {}
     for name, owner in known.owners:
         owners[name] = cx.settled(owner, cx.value(owner))
@@ -409,23 +420,39 @@ def parts_of(cx: Context, node: Any) -> list[Part] | None:
         names = _names(cx, first.target, _Words(owners).visit(deepcopy(element)))
         inside = _Words(names)
         tests = [inside.visit(deepcopy(test)) for test in first.ifs]
-        left = [test for test in tests if decided(cx, test) is not True]
-        if any(decided(cx, test) is False for test in left):
+        left = [test for test in tests if _outcome(cx, test) is not True]
+        if any(_outcome(cx, test) is False for test in left):
             continue
         body = inside.visit(_without_first(node, rest))
         found.append(Part(body, _all(left)))
     return found
 
 
-def _names(cx: Context, target: ast.expr, element: ast.expr) -> dict[str, ast.expr]:
+def _outcome(cx: Context, test: ast.expr) -> bool | None:
+    """What a test of keys and constants gives; None where that is not known."""
+    found = decided(cx, test)
+    value = known_value(cx, test) if found is None else found
+    return value if isinstance(value, bool) else None
+
+
+def _names(cx: Context, whole: ast.expr, element: ast.expr) -> dict[str, ast.expr]:
     """What the names in a target stand for."""
-    words, values = _bound(target, element)
+    words, values = _bound(whole, element)
     _check_values(cx, values)
     found: dict[str, ast.expr] = {**words}
     for inner, value in values:
-        if not isinstance(inner, ast.Name):
-            raise record_errors.key_as_value(cx.span(inner))
-        found[inner.id] = cx.settled(value, cx.lazy(value))
+        match inner, cx.lazy(value):
+            case ast.Name(name), made:
+                is_number = isinstance(value, ast.Constant)
+                found[name] = value if is_number else cx.settled(value, made)
+            case ast.Tuple(targets), made if is_sequence(made):
+                parts, span = components(cx, value, made), cx.span(inner)
+                if len(targets) != len(parts):
+                    raise type_errors.wrong_unpacking(span, len(targets), len(parts))
+                for target, part in zip(targets, parts, strict=True):
+                    found |= _names(cx, target, cx.settled(value, part))
+            case _:
+                raise record_errors.key_as_value(cx.span(inner))
     return found
 
 

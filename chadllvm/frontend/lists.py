@@ -16,8 +16,8 @@ import ast
 from dataclasses import dataclass
 from typing import NoReturn
 
-from chadllvm.errors import call_errors, ragged_errors, update_errors
-from chadllvm.frontend.arithmetic import convert, join_values
+from chadllvm.errors import call_errors, ragged_errors, type_errors, update_errors
+from chadllvm.frontend.arithmetic import convert, join_values, to_int
 from chadllvm.frontend.closures import check_element_growth
 from chadllvm.frontend.containers import is_record_value
 from chadllvm.frontend.context import Context
@@ -48,11 +48,18 @@ from chadllvm.frontend.scope import Unusable
 from chadllvm.frontend.subscript import dimension
 from chadllvm.frontend.surface import Augmented, Changed
 from chadllvm.frontend.varying import may_vary, record_may_vary
-from chadllvm.frontend.writing import add_at, assign, place_of_items, whole
+from chadllvm.frontend.writing import (
+    add_at,
+    assign,
+    place_of,
+    place_of_items,
+    whole,
+)
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import ListNames
 from chadllvm.ir.term import Inject, Lambda, Lit, Operand, Var
 from chadllvm.ir.types import (
+    BOOL,
     F64,
     I64,
     Array,
@@ -65,8 +72,9 @@ from chadllvm.ir.types import (
 from chadllvm.ir.union import varied
 from chadllvm.ir.wording import said
 from chadllvm.ops.grow import Append, DropLast
-from chadllvm.ops.index import Empty
+from chadllvm.ops.index import Empty, Index
 from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.update import Replace, Update
 from chadllvm.support.diagnostic import Span
 
 
@@ -144,6 +152,12 @@ def change(cx: Context, call: Changed) -> None:
             _extend(cx, name, call.args[0])
         case "pop":
             _pop(cx, name, call)
+        case "insert":
+            _insert(cx, name, call)
+        case "remove":
+            _remove(cx, name, call)
+        case "clear":
+            _clear(cx, name, call)
         case "fill":
             _fill(cx, name, call.args[0])
         case _:
@@ -151,8 +165,13 @@ def change(cx: Context, call: Changed) -> None:
 
 
 # The methods that change what they are called on, and how many arguments they take.
-_ARGUMENTS = {"append": (1, 1), "extend": (1, 1), "pop": (0, 1), "fill": (1, 1)}
-_ARGUMENTS["at"] = (3, 3)
+_ARGUMENTS = {
+    **{"append": (1, 1), "extend": (1, 1), "insert": (2, 2), "pop": (0, 1)},
+    **{"remove": (1, 1), "clear": (0, 0), "fill": (1, 1), "at": (3, 3)},
+}
+
+# Those of lists that sets have as well.
+LIST_METHODS = ("remove", "clear")
 
 
 def _change_list(cx: Context, call: Changed, value: Var) -> None:
@@ -292,10 +311,88 @@ def _pop(cx: Context, name: ast.Name, call: Changed) -> None:
         return  # It was a method of that name.
     array = _list(cx, name, "pop", None)
     b = cx.at(call)
+    length = dimension(b, array, 0)
+    b.prim("poppable", length)
     if call.args and not _is_last(call.args[0]):
-        raise update_errors.pop_place(cx.span(call.args[0]))
-    b.prim("poppable", dimension(b, array, 0))
-    made = b.apply(DropLast(), [array], [], [name.id])[0]
+        _moved(cx, name, call, _place_in(cx, call.args[0], length), is_up=True)
+    _drop_last(cx, name, call)
+
+
+def _drop_last(cx: Context, name: ast.Name, call: Changed) -> None:
+    array = _list(cx, name, "pop", None)
+    made = cx.at(call).apply(DropLast(), [array], [], [name.id])[0]
+    _bind(cx, name, made, mark_of(cx, array))
+
+
+def _place_in(cx: Context, node: ast.expr, length: Operand) -> Operand:
+    """The place of an index, which counts from the end if it is negative."""
+    index, b = cx.value(node), cx.at(node)
+    if index.type not in (I64, BOOL):
+        raise type_errors.not_an_index(cx.span(node), index.type)
+    return b.prim("bound", to_int(b, index), length)
+
+
+def _moved(
+    cx: Context, name: ast.Name, call: Changed, at: Operand, *, is_up: bool
+) -> None:
+    """The elements behind a place go to the places before them, or the other way.
+
+    The element that is left is there twice then, at an end.
+    """
+    b, array = cx.at(call), _list(cx, name, "pop", None)
+    last = b.prim("isub", dimension(b, array, 0), Lit(1))
+    index, state = Var("i", I64), Var(name.id, array.type)
+    inner = b.child()
+    if is_up:
+        to = inner.prim("iadd", at, index)
+        source = inner.prim("iadd", to, Lit(1))
+    else:
+        to = inner.prim("isub", last, index)
+        source = inner.prim("isub", to, Lit(1))
+    element = inner.apply(Index(), [state, source])[0]
+    op = Replace() if isinstance(element.type, Array) else Update()
+    body = Lambda((index, state), inner.block(inner.apply(op, [state, to, element])))
+    steps = b.prim("isub", last, at)
+    made = b.apply(Iterate(), [steps, array], [body], [name.id])[0]
+    _bind(cx, name, made, mark_of(cx, array))
+
+
+def _insert(cx: Context, name: ast.Name, call: Changed) -> None:
+    """`xs.insert(k, v)`: places beyond the ends are the ends."""
+    where, new = call.args
+    index, value = cx.value(where), cx.settled(new, cx.value(new))
+    if index.type not in (I64, BOOL):
+        raise type_errors.not_an_index(cx.span(where), index.type)
+    b = cx.at(call)
+    _append(cx, name, value)
+    last = b.prim("isub", dimension(b, cx.value(name), 0), Lit(1))
+    index = to_int(b, index)
+    turned = b.prim("imax", b.prim("iadd", index, last), Lit(0))
+    is_behind = b.prim("ilt", index, Lit(0))
+    at = b.prim("iselect", is_behind, turned, b.prim("imin", index, last))
+    _moved(cx, name, call, at, is_up=False)
+    target = ast.Subscript(name, cx.settled(where, at), ast.Store())
+    place = place_of(cx, ast.copy_location(target, call))
+    assign(cx, place, cx.lazy(value))
+
+
+def _remove(cx: Context, name: ast.Name, call: Changed) -> None:
+    """`xs.remove(v)`: the first of those that are equal."""
+    method = ast.copy_location(ast.Attribute(name, "index", ast.Load()), call)
+    found = cx.value(ast.copy_location(ast.Call(method, call.args, []), call))
+    _moved(cx, name, call, found, is_up=True)
+    _drop_last(cx, name, call)
+
+
+def _clear(cx: Context, name: ast.Name, call: Changed) -> None:
+    """`xs.clear()`"""
+    array = _list(cx, name, "clear", None)
+    b = cx.at(call)
+    state = Var(name.id, array.type)
+    with cx.nested() as inner:
+        body = inner.block(inner.apply(DropLast(), [state], [], [name.id]))
+    loop = Lambda((Var("i", I64), state), body)
+    made = b.apply(Iterate(), [dimension(b, array, 0), array], [loop], [name.id])[0]
     _bind(cx, name, made, mark_of(cx, array))
 
 

@@ -7,10 +7,12 @@ assert x > 0, "x is negative"     →   require[AssertionError "x is negative"](
 from __future__ import annotations
 
 import ast
+from enum import Enum
 
 from chadllvm.errors import name_errors, statement_errors
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.scope import NotStatic
+from chadllvm.frontend.static import known_value, static_value
 from chadllvm.frontend.surface import Raise
 from chadllvm.ir.loops_check import MAX_VALUES
 from chadllvm.ir.term import Lit, Operand
@@ -60,6 +62,8 @@ def _message(cx: Context, node: ast.expr | None) -> tuple[str, list[Operand]]:
             return _escaped(text), []
         case ast.JoinedStr(parts):
             return _formatted(cx, node, parts)
+        case _ if isinstance(known := known_value(cx, node), str):
+            return _escaped(known), []
         case _:
             raise statement_errors.unusual_message(cx.span(node))
 
@@ -74,6 +78,8 @@ def _formatted(
         match part:
             case ast.Constant(str() as constant):
                 text += _escaped(constant)
+            case ast.FormattedValue() if (known := _known_text(cx, part)) is not None:
+                text += _escaped(known)
             case ast.FormattedValue(value, conversion, spec):
                 text += _field(cx, len(values), conversion, spec)
                 values.append(_shown(cx, value))
@@ -82,6 +88,25 @@ def _formatted(
     if len(values) > MAX_VALUES:
         raise statement_errors.unusual_message(cx.span(node))
     return text, values
+
+
+def _known_text(cx: Context, part: ast.FormattedValue) -> str | None:
+    """What is shown of a string or of another static argument that is no number."""
+    try:
+        found = static_value(cx, part.value)
+    except NotStatic:
+        return None
+    if not isinstance(found, str | Enum | None):
+        return None
+    match part.format_spec:
+        case None | ast.JoinedStr([]):
+            spec = ""
+        case ast.JoinedStr([ast.Constant(str() as spec)]):
+            pass
+        case _:
+            return None
+    shown = f"!{chr(part.conversion)}" if part.conversion > 0 else ""
+    return f"{{{shown}:{spec}}}".format(found)
 
 
 def _field(cx: Context, k: int, conversion: int, spec: ast.expr | None) -> str:

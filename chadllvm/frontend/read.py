@@ -240,10 +240,10 @@ class _Reader:
                 changed := _changed(call)
             ) is not None:
                 return (Assign(changed.target, changed, node),)
-            case ast.Delete([ast.Subscript(ast.Name() as owner, index)]) if (
-                ast.unparse(index) == "-1"
+            case ast.Delete([ast.Subscript(ast.Name() as owner, index)]) if not (
+                isinstance(index, ast.Slice | ast.Tuple)
             ):
-                return (self._shortened(owner, node),)
+                return (self._shortened(owner, index, node),)
             case ast.FunctionDef(name):
                 target = ast.copy_location(ast.Name(name, ast.Store()), node)
                 value = ast.copy_location(Defined(node), node)
@@ -323,11 +323,11 @@ class _Reader:
             ast.copy_location(target, call), ast.copy_location(made, call), node
         )
 
-    def _shortened(self, owner: ast.Name, node: ast.Delete) -> Assign:
-        """`del xs[-1]` does what `xs.pop()` does."""
+    def _shortened(self, owner: ast.Name, index: ast.expr, node: ast.Delete) -> Assign:
+        """`del xs[k]` does what `xs.pop(k)` does."""
         load = ast.copy_location(ast.Name(owner.id, ast.Load()), owner)
         method = ast.copy_location(ast.Attribute(load, "pop", ast.Load()), owner)
-        changed = _changed(ast.copy_location(ast.Call(method, [], []), node))
+        changed = _changed(ast.copy_location(ast.Call(method, [index], []), node))
         assert changed is not None
         return Assign(changed.target, changed, node)
 

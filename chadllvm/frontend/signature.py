@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from enum import Enum
 from functools import partial
-from types import FunctionType
-from typing import Any
+from types import FunctionType, NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 from chadllvm.errors import function_errors, record_errors
 from chadllvm.frontend.annotations import (
@@ -28,8 +29,9 @@ from chadllvm.support.twins import original
 class Parameter:
     """One parameter. `annotation` is None if any type is welcome.
 
-    What a static parameter stands for is known when the function is compiled; its
-    annotation is not read. A variadic one takes the arguments that are left.
+    What a static parameter stands for is known when the function is compiled: it is
+    named so, or annotated with `str`, an enumeration or a `Literal`. A variadic one
+    takes the arguments that are left.
     """
 
     name: str
@@ -115,13 +117,34 @@ def _parameter(
     is_keyword_only: bool,
     statics: Collection[str],
 ) -> Parameter:
-    span, is_static = source.span(node), node.arg in statics
-    if is_static:
+    span = source.span(node)
+    if node.arg in statics or _is_constant(source, node):
         return Parameter(node.arg, None, default, span, is_keyword_only, True)
     annotation = _annotation(source, node.arg, node.annotation)
     if default is None and target_type(annotation, NONE) is None:
         raise function_errors.no_value_by_default(span, node.arg)
     return Parameter(node.arg, annotation, default, span, is_keyword_only)
+
+
+def _is_constant(source: Source, node: ast.arg) -> bool:
+    """Whether a parameter's annotation says that its arguments are no data."""
+    value = source.function.__annotations__.get(node.arg)
+    if source.is_local or value is None:
+        return False
+    try:
+        value = _evaluate(source.function, value) if isinstance(value, str) else value
+    except Exception:  # It is reported where the annotation is read.
+        return False
+    origin: Any = get_origin(value)
+    members = get_args(value) if origin in (Union, UnionType) else (value,)
+    kinds = [m for m in members if m is not NoneType]
+    return bool(kinds) and all(map(_is_kind_of_constants, kinds))
+
+
+def _is_kind_of_constants(value: Any) -> bool:
+    """Strings, the members of an enumeration, or values that are written out."""
+    is_class = isinstance(value, type) and issubclass(value, str | Enum)
+    return is_class or get_origin(value) is Literal
 
 
 def return_annotation(source: Source) -> Annotation:

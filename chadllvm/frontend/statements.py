@@ -115,6 +115,7 @@ def translate(
     that its statement assigns are unusable, as the result is.
     """
     for position, statement in enumerate(statements):
+        is_doubted = cx.elements and _is_doubted(cx, statement)
         try:
             ends = _statement(cx, statement)
             if not ends.only_goes_on:
@@ -123,7 +124,8 @@ def translate(
         except Unresolved:
             return Ends({})
         except CompileError as error:
-            poison(cx, statement)
+            if not (is_doubted and _is_assigned(cx, statement)):
+                poison(cx, statement)
             mistake(cx, error, *_expressions(statement))
             if not goes_on((statement,)):
                 return Ends({} if cx.loops else {RETURN: {RESULT: POISON}})
@@ -178,6 +180,34 @@ def poison(cx: Context, statement: Statement) -> None:
             assert_never(statement)
     for name in names:
         cx.scope.bind(name, POISON)
+
+
+def _is_doubted(cx: Context, statement: Statement) -> bool:
+    """Whether a mistake may be due to what an empty list was taken to hold.
+
+    What the statement would have assigned then stays what it is: elements of the list
+    may be made of it, and they tell what the list holds when this is translated again.
+    """
+    if not isinstance(statement, Assign):
+        return False
+    doubted = {*cx.elements, *cx.doubted}
+    for loop in cx.loops:
+        if isinstance(loop, For) and not doubted.isdisjoint(_names_in(loop.iterable)):
+            doubted.update(target_names(loop.target))
+    if doubted.isdisjoint(_names_in(statement.value)):
+        return False
+    cx.doubted.update(target_names(statement.target))
+    return True
+
+
+def _is_assigned(cx: Context, statement: Statement) -> bool:
+    """Whether all names that a statement assigns have a value before it."""
+    names = target_names(statement.target) if isinstance(statement, Assign) else ()
+    return all(cx.scope.lookup(name) is not None for name in names)
+
+
+def _names_in(node: ast.expr) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def _expressions(statement: Statement) -> tuple[ast.expr, ...]:

@@ -35,7 +35,7 @@ def tuple_operation(cx: Context, node: ast.BinOp, x: Value, y: Value) -> Operand
     """`x + y` of tuples, `x * n` and `n * x` with a constant; None for all else."""
     match node.op:
         case ast.Add() if _is_plain(x) and _is_plain(y):
-            parts = (*_components(cx, node, x), *_components(cx, node, y))
+            parts = (*components(cx, node, x), *components(cx, node, y))
             return product(cx.at(node), Tuple(parts))
         case ast.Mult() if _is_plain(x) and _is_count(y):
             return _taken(cx, node, x, [*range(_size(x))] * int(y.value))
@@ -52,7 +52,7 @@ def comparison(
     else."""
     if not isinstance(op, _COMPARISONS) or not (_is_plain(x) and _is_plain(y)):
         return None
-    first, second = _components(cx, node, x), _components(cx, node, y)
+    first, second = components(cx, node, x), components(cx, node, y)
     b = cx.at(node)
     found: Operand = compare(b, op, Lit(len(first)), Lit(len(second)))
     for left, right in reversed([*zip(first, second, strict=False)]):
@@ -94,7 +94,7 @@ def unpacked(cx: Context, nodes: Sequence[ast.expr]) -> list[ast.expr]:
         value = cx.value(node.value)
         if not is_tuple(value.type) or list_names(value.type) is not None:
             raise statement_errors.starred(cx.span(node))
-        found += [cx.settled(node.value, part) for part in _components(cx, node, value)]
+        found += [cx.settled(node.value, part) for part in components(cx, node, value)]
     return found
 
 
@@ -115,11 +115,19 @@ def _keywords(cx: Context, node: ast.keyword) -> list[ast.keyword]:
     names = value.type.names if isinstance(value.type, Product) else ()
     if not isinstance(names, RecordNames) or names.kind is not Kind.DICT:
         raise statement_errors.starred(cx.span(node))
-    parts = zip(names, _components(cx, node.value, value), strict=True)
+    parts = zip(names, components(cx, node.value, value), strict=True)
     return [
         ast.copy_location(ast.keyword(name, cx.settled(node.value, part)), node)
         for name, part in parts
     ]
+
+
+def is_sequence(value: Value) -> TypeGuard[Operand]:
+    """Whether a value is a tuple, or a record that is one."""
+    if isinstance(value, Delayed) or not is_tuple(value.type):
+        return False
+    names = value.type.names
+    return not names or (isinstance(names, RecordNames) and names.is_sequence)
 
 
 def _is_plain(value: Value) -> TypeGuard[Operand]:
@@ -138,7 +146,8 @@ def _size(value: Operand) -> int:
     return len(held.fields)
 
 
-def _components(cx: Context, node: ast.expr, value: Operand) -> tuple[Operand, ...]:
+def components(cx: Context, node: ast.expr, value: Operand) -> tuple[Operand, ...]:
+    """The components of a tuple."""
     b = cx.at(node)
     return tuple(component(b, value, k) for k in range(_size(value)))
 
@@ -146,7 +155,7 @@ def _components(cx: Context, node: ast.expr, value: Operand) -> tuple[Operand, .
 def _taken(
     cx: Context, node: ast.expr, value: Operand, which: Iterable[int]
 ) -> Operand:
-    parts = _components(cx, node, value)
+    parts = components(cx, node, value)
     return product(cx.at(node), Tuple(tuple(parts[k] for k in which)))
 
 

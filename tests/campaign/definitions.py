@@ -253,6 +253,15 @@ def fall(x: float, steps: int, *, method: str = "euler", step: float = 0.5) -> f
             x = x - step * math.sin(x - 0.5 * step * math.sin(x))
     return x
 """,
+    "bent_by": """
+@cl.jit
+def bent_by(x: float, shape: str) -> float:
+    return math.sin(x) if shape == "sine" else 0.5 * x
+""",
+    "COEFFICIENTS": """
+COEFFICIENTS = [0.5, -0.25, 2]
+TABLE = [[1.0, 0.5], [-0.5, 2.0]]
+""",
     "midpoint": """
 @cl.jit
 def midpoint(f: Callable[[float], float], low: float, high: float, n: int) -> float:

@@ -32,6 +32,7 @@ from tests.laws import (
     loops_without_steps,
     many_states,
     matrix_parts,
+    moved_items,
     parts_arrays,
     passed_arrays,
     recursive_arrays,
@@ -56,6 +57,7 @@ PROGRAMS: tuple[Program, ...] = (
     *renewed_arrays.PROGRAMS,
     *updated_by_calls.PROGRAMS,
     *sizes_of_records.PROGRAMS,
+    *moved_items.PROGRAMS,
 )
 
 WRT = (0, 1, 2)

@@ -84,6 +84,24 @@ def call_with_static_arguments(w: Writer) -> str:
     return f"fall({w.expr('float')}, method={method}, steps={steps})"
 
 
+@expression("Keywords, defaults, static arguments", "float", 0.3)
+def call_with_a_string(w: Writer) -> str:
+    w.need("bent_by")
+    shape = w.pick("'sine'", "'line'")
+    return f"bent_by({w.expr('float')}, {shape})"
+
+
+@expression("Keywords, defaults, static arguments", "float", 0.4)
+def list_from_outside(w: Writer) -> str:
+    w.need("COEFFICIENTS")
+    x = w.expr("float")
+    return w.pick(
+        f"sum(c * {x} for c in COEFFICIENTS)",
+        f"(COEFFICIENTS[{w.expr('small')} % 3] + {x} * len(COEFFICIENTS))",
+        f"sum(max(row) * {x} for row in TABLE)",
+    )
+
+
 @expression("Functions as values", "func", 1.0)
 def local_lambda(w: Writer) -> str:
     with w.bound("float") as (t,):

@@ -72,6 +72,13 @@ calls(
     "np.array({list} * 2 + [{float}])",
 )
 calls(
+    "Comprehensions and loops",
+    "float",
+    "sum(tuple(u1 * {float} for u1 in ({float}, {small}, 0.5)))",
+    "tuple(u1 - u2 for u1, u2 in zip(({float}, 0.5), reversed(({float}, {small}))))[1]",
+    weight=0.3,
+)
+calls(
     "Lists that grow",
     "list",
     "[{float}, {float}]",
@@ -149,6 +156,8 @@ def list_changed(w: Writer) -> None:
         f"{name} += [{w.expr('float')}]",
         f"{name}[0] = {w.expr('float')}",
         f"{name}[-1] += {w.expr('float')}",
+        f"{name}.insert({w.expr('int')}, {w.expr('float')})",
+        f"{w.pick(f'del {name}[0]', f'{name}.remove({name}[-1])', f'{name}.clear()')}",
         f"del {name}[-1]",
         f"{name}.sort({w.pick('', 'key=abs', 'reverse=True')})",
         f"{name}.reverse()",
@@ -161,7 +170,8 @@ def popped(w: Writer) -> None:
     name, value = w.a_variable("list", ours=True), w.fresh("q")
     w.line(f"{value} = {w.expr('float')}")
     w.line(f"{w.pick('while', 'if')} {name}:")
-    w.line(f"    {value} {w.pick('=', '+=')} {name}.pop()")
+    place = w.pick("", "", "0", f"len({name}) // 2")
+    w.line(f"    {value} {w.pick('=', '+=')} {name}.pop({place})")
     w.declare(value, "float")
 
 

@@ -1,4 +1,4 @@
-VALUES = [1.0, 2.0]
+VALUES = [1.0, object()]
 
 
 def f(x: float):

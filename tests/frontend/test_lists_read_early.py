@@ -1,0 +1,88 @@
+"""Lists that begin empty, and are read in front of the first `append`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import chadllvm as cl
+from chadllvm.support.diagnostic import CompileError
+
+A = np.random.default_rng(2).normal(size=(4, 4))
+
+
+def gram_schmidt(a: cl.f64[:, :]) -> float:
+    basis = []
+    for j in range(a.shape[1]):
+        v = a[:, j]
+        for q in basis:
+            v = v - (q @ v) * q
+        basis.append(v / np.linalg.norm(v))
+    return sum(float(np.sum(q**3)) for q in basis)
+
+
+def by_a_sum(a: cl.f64[:, :]) -> float:
+    basis = []
+    for j in range(a.shape[1]):
+        v = a[:, j]
+        part = sum((q @ v) * q for q in basis) if basis else np.zeros(4)
+        v = v - part
+        basis.append(v / np.linalg.norm(v))
+    return sum(float(np.sum(q**3)) for q in basis)
+
+
+def by_places(a: cl.f64[:, :]) -> float:
+    basis = []
+    for j in range(a.shape[1]):
+        v = a[:, j].copy()
+        for i in range(len(basis)):
+            q = basis[i]
+            r = q.dot(v)
+            v -= r * q
+        basis.append(v / np.linalg.norm(v))
+    return float(np.sum(np.array(basis) ** 3))
+
+
+def lanczos(a: cl.f64[:, :]) -> float:
+    both = a @ a.T
+    found = []
+    alphas, betas = [], []
+    v = np.ones(4) / 2.0
+    for j in range(3):
+        w = both @ v
+        alpha = v @ w
+        w = w - alpha * v
+        if j > 0:
+            w = w - betas[-1] * found[-1]
+        beta = np.sqrt(w @ w)
+        found.append(v)
+        alphas.append(alpha)
+        betas.append(beta)
+        v = w / beta
+    return sum(alphas) * sum(betas)
+
+
+@pytest.mark.parametrize("form", [gram_schmidt, by_a_sum, by_places, lanczos])
+def test_they_hold_arrays(form: Callable[..., Any]) -> None:
+    compiled = cl.jit(form)
+    assert np.isclose(compiled(A), form(A))
+    assert cl.check_grads(compiled, (A,)) is None  # type: ignore[func-returns-value]
+
+
+def real_mistake(a: cl.f64[:, :]) -> float:
+    found = []
+    for j in range(4):
+        v = a[:, j]
+        for q in found:
+            v = v + q.nothing
+        found.append(v)
+    return found[0][0]
+
+
+def test_a_mistake_is_reported_at_its_place() -> None:
+    with pytest.raises(CompileError, match="nothing") as failed:
+        cl.jit(real_mistake)(A)
+    assert len(failed.value.diagnostics) == 1
