@@ -77,7 +77,7 @@ def items(cx: Context, node: ast.expr, *, is_made: bool = False) -> Items:
         raise call_errors.wrong_argument_count(cx.span(node), kind, expected)
     match kind:
         case "range":
-            return _range(cx, node, [_integer(cx, a) for a in node.args])
+            return _range(cx, node, [integer(cx, a) for a in node.args])
         case "enumerate":
             return _enumerate(cx, [*node.args, *([start] if start else [])], is_made)
         case "zip":
@@ -127,7 +127,8 @@ def _is_strict(node: ast.Call) -> bool:
     return any(isinstance(v, ast.Constant) and v.value is True for v in values)
 
 
-def _integer(cx: Context, node: ast.expr) -> Operand:
+def integer(cx: Context, node: ast.expr) -> Operand:
+    """The value of an expression that has to be an integer."""
     value = cx.value(node)
     if value.type not in (I64, BOOL):
         raise type_errors.not_an_index(cx.span(node), value.type)
@@ -223,7 +224,7 @@ def _range(cx: Context, node: ast.Call, bounds: Sequence[Operand]) -> Items:
 
 def _enumerate(cx: Context, args: Sequence[ast.expr], is_made: bool) -> Items:
     inner = items(cx, args[0], is_made=is_made)
-    start = _integer(cx, args[1]) if len(args) == 2 else Lit(0)
+    start = integer(cx, args[1]) if len(args) == 2 else Lit(0)
 
     def element(b: Builder, k: Operand) -> Operand:
         count = k if start == Lit(0) else b.prim("iadd", start, k)

@@ -16,14 +16,14 @@ import ast
 from dataclasses import dataclass
 from typing import NoReturn
 
-from chadllvm.errors import call_errors, ragged_errors, type_errors, update_errors
-from chadllvm.frontend.arithmetic import convert, join_values, to_int
+from chadllvm.errors import call_errors, ragged_errors, update_errors
+from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.closures import check_element_growth
 from chadllvm.frontend.containers import is_record_value
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value
 from chadllvm.frontend.element_sizes import check_new_element
-from chadllvm.frontend.iteration import items, iterator_of
+from chadllvm.frontend.iteration import integer, items, iterator_of
 from chadllvm.frontend.marks import (
     Mark,
     check_settled,
@@ -59,7 +59,6 @@ from chadllvm.ir.build import Builder
 from chadllvm.ir.record import ListNames
 from chadllvm.ir.term import Inject, Lambda, Lit, Operand, Var
 from chadllvm.ir.types import (
-    BOOL,
     F64,
     I64,
     Array,
@@ -326,10 +325,7 @@ def _drop_last(cx: Context, name: ast.Name, call: Changed) -> None:
 
 def _place_in(cx: Context, node: ast.expr, length: Operand) -> Operand:
     """The place of an index, which counts from the end if it is negative."""
-    index, b = cx.value(node), cx.at(node)
-    if index.type not in (I64, BOOL):
-        raise type_errors.not_an_index(cx.span(node), index.type)
-    return b.prim("bound", to_int(b, index), length)
+    return cx.at(node).prim("bound", integer(cx, node), length)
 
 
 def _moved(
@@ -360,13 +356,10 @@ def _moved(
 def _insert(cx: Context, name: ast.Name, call: Changed) -> None:
     """`xs.insert(k, v)`: places beyond the ends are the ends."""
     where, new = call.args
-    index, value = cx.value(where), cx.settled(new, cx.value(new))
-    if index.type not in (I64, BOOL):
-        raise type_errors.not_an_index(cx.span(where), index.type)
+    index, value = integer(cx, where), cx.settled(new, cx.value(new))
     b = cx.at(call)
     _append(cx, name, value)
     last = b.prim("isub", dimension(b, cx.value(name), 0), Lit(1))
-    index = to_int(b, index)
     turned = b.prim("imax", b.prim("iadd", index, last), Lit(0))
     is_behind = b.prim("ilt", index, Lit(0))
     at = b.prim("iselect", is_behind, turned, b.prim("imin", index, last))

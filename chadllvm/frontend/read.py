@@ -61,7 +61,7 @@ from chadllvm.frontend.surface import (
     has_break,
     has_return,
     is_endless,
-    may_be_set,
+    may_be_own,
 )
 from chadllvm.frontend.updates import Analysis, Updates
 from chadllvm.support.diagnostic import CompileError
@@ -227,7 +227,7 @@ class _Reader:
                 return self._returned(value, node)
             case ast.Expr(ast.Call() as call) if (
                 changed := _changed(call)
-            ) is not None and not may_be_set(changed):
+            ) is not None and not may_be_own(changed):
                 return (Assign(changed.target, changed, node),)
             case ast.Expr(ast.Call() as call) if self._updated(call):
                 return (self._call(node, call),)

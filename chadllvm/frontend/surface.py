@@ -65,9 +65,10 @@ def is_filled(call: Changed) -> bool:
     return method in (*KEEPING, "at")
 
 
-def may_be_set(call: Changed) -> bool:
-    """Whether it changes a set, if it is no function of the user's of that name."""
-    return isinstance(call.func, ast.Attribute) and call.func.attr in CHANGING_SETS
+def may_be_own(call: Changed) -> bool:
+    """Whether it may rather be a method of the user's, of a name that others have."""
+    names = (*CHANGING_SETS, "insert")
+    return isinstance(call.func, ast.Attribute) and call.func.attr in names
 
 
 class Popped(ast.Call):

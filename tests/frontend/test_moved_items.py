@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -108,8 +109,46 @@ def batches(x: cl.f64[:]) -> float:
     return total + len(batch)
 
 
+@dataclass
+class Bag:
+    total: float
+    count: float
+
+    def insert(self, x: float, weight: float):
+        self.total += x * weight
+        self.count += 1
+
+
+def own_method(x: cl.f64[:]) -> float:
+    bag = Bag(0.0, 0.0)
+    for v in x:
+        bag.insert(v, 2.0)
+    return bag.total * bag.count
+
+
+def nested(x: cl.f64[:]) -> float:
+    xs = [v for v in x]
+    places = [0, 2, 1]
+    total = 0.0
+    while places:
+        total += xs.pop(places.pop(0)) * len(xs)
+    return total + sum(xs)
+
+
+def in_closures(x: cl.f64[:]) -> float:
+    xs = [v for v in x]
+
+    def taken(k: int) -> float:
+        return xs.pop(k)
+
+    return taken(0) * taken(1) + sum(xs)
+
+
+SLOPED = [window, queue, pairs, breadth_first, batches, own_method, nested, in_closures]
+
+
 @pytest.mark.parametrize("optimize", [2, 0])
-@pytest.mark.parametrize("form", [window, queue, pairs, breadth_first, batches])
+@pytest.mark.parametrize("form", SLOPED)
 def test_slopes(form: Callable[..., Any], optimize: int) -> None:
     compiled = cl.jit(form, options=cl.CompileOptions(optimize=optimize))
     assert np.isclose(compiled(X), form(X))

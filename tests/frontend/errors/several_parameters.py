@@ -1,5 +1,5 @@
 import chadllvm as cl
 
 
-def f(x: complex, y: cl.f64[:], z: "unknown", mode: str, w: float = None):
+def f(x: complex, y: cl.f64[:], z: "unknown", mode: bytes, w: float = None):
     return y[0]

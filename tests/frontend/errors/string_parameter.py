@@ -1,2 +1,2 @@
-def f(x: float, mode: str):
-    return x if mode == "a" else 2 * x
+def f(x: float, modes: list[str]):
+    return x if modes[0] == "a" else 2 * x

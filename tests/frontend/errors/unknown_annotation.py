@@ -1,2 +1,2 @@
-def f(x: str):
+def f(x: bytes):
     return 1
