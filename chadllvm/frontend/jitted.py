@@ -17,7 +17,7 @@ from chadllvm.frontend.constants import constant
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.lending import lent, result_of_call
 from chadllvm.frontend.local import LocalFunction
-from chadllvm.frontend.marks import mark_of, packed
+from chadllvm.frontend.marks import is_python_list, mark_of, packed
 from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.source import Function
@@ -25,6 +25,7 @@ from chadllvm.frontend.static import static_key, static_value
 from chadllvm.frontend.updates import owner_of
 from chadllvm.frontend.width import weak_positions, weakened
 from chadllvm.ir.term import Operand
+from chadllvm.ir.types import Array
 
 
 def function_call(
@@ -109,6 +110,8 @@ def called(
     b = cx.at(node)
     (out,) = b.call(name, operands)
     out = weakened(b, out) if cx.callees.is_weak(name) else out
+    if not is_jitted and isinstance(out.type, Array) and is_python_list(cx, out):
+        cx.lists.add(out)
     params = cx.callees.parameters(function, statics or {})
     return result_of_call(cx, node, function, params, operands, out)
 

@@ -109,6 +109,28 @@ def batches(x: cl.f64[:]) -> float:
     return total + len(batch)
 
 
+def sorted_again(x: cl.f64[:]) -> float:
+    rows = [x, 2.0 * x[::-1], x * x]
+    for k in range(3):
+        rows = sorted(rows, key=lambda row: row[k])
+        rows[-1] = rows[0] * 0.5 + rows[1]
+    ranked = [(v, v * x) for v in x]
+    for _ in range(2):
+        ranked = sorted(ranked, key=lambda pair: -pair[0])[:2]
+        ranked.append((ranked[0][0] * 0.5, ranked[0][1] * x))
+    return float(rows[2] @ rows[1]) + float(ranked[2][1] @ ranked[1][1])
+
+
+def made_by_a_function(x: cl.f64[:]) -> float:
+    def both(a, b):
+        return [a, b, a * b]
+
+    rows = both(x, 2.0 * x)
+    rows[0] = x * 3.0
+    rows.append(x)
+    return float(rows[0] @ rows[2]) + float(rows[-1] @ rows[1]) * len(rows)
+
+
 @dataclass
 class Bag:
     total: float
@@ -144,7 +166,10 @@ def in_closures(x: cl.f64[:]) -> float:
     return taken(0) * taken(1) + sum(xs)
 
 
-SLOPED = [window, queue, pairs, breadth_first, batches, own_method, nested, in_closures]
+SLOPED = [
+    *(window, queue, pairs, breadth_first, batches, own_method, nested, in_closures),
+    *(sorted_again, made_by_a_function),
+]
 
 
 @pytest.mark.parametrize("optimize", [2, 0])
@@ -160,6 +185,16 @@ def other_name(x: cl.f64[:]) -> float:
     ys = xs
     ys.insert(0, 1.0)
     return sum(xs)
+
+
+def given_back(x: cl.f64[:]) -> float:
+    def same(xs):
+        return xs
+
+    rows = [x, x * x]
+    others = same(rows)
+    others[0] = 2.0 * x
+    return float(rows[0] @ rows[1])
 
 
 def argument(xs: list[float]) -> float:
@@ -188,7 +223,12 @@ def of_an_array(x: cl.f64[:]) -> float:
 @pytest.mark.parametrize(
     ("form", "code"),
     [
-        *[(other_name, "CL0804"), (argument, "CL0803"), (real_place, "CL0504")],
+        *[
+            (other_name, "CL0804"),
+            (given_back, "CL0804"),
+            (argument, "CL0803"),
+            (real_place, "CL0504"),
+        ],
         *[(real_place_popped, "CL0504"), (of_an_array, "CL0216")],
     ],
 )
