@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import chadllvm as cl
+from tests.sweep import marks
 
 
 def forms(text: str) -> list[str]:
@@ -205,8 +206,14 @@ def check(function: cl.Function[..., Any], args: tuple[Any, ...], form: str) -> 
 
 
 @pytest.mark.sweep(share=160)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("form", "kind"),
+    [
+        pytest.param(form, kind, marks=marks(f"{form} of {kind}", 2, "forms"))
+        for form in FORMS
+        for kind in KINDS
+    ],
+)
 def test_of_an_array(form: str, kind: str, tmp_path: Path) -> None:
     function = written(form, "a", tmp_path)
     for shape in SHAPES:

@@ -60,6 +60,7 @@ from chadllvm.frontend.delayed import (
     is_array,
 )
 from chadllvm.frontend.integers import INTEGERS, MODULAR_POWER
+from chadllvm.frontend.jitted import function_call
 from chadllvm.frontend.keys import entries
 from chadllvm.frontend.marks import check_no_lists
 from chadllvm.frontend.ragged import is_list, ragged, regular
@@ -89,6 +90,7 @@ from chadllvm.ir.types import (
     opened_type,
 )
 from chadllvm.ops.require import Require
+from chadllvm.support.overloads import overloaded
 
 
 def _binary(op: ast.operator) -> Meaning:
@@ -239,9 +241,13 @@ def _pow(cx: Context, node: ast.Call) -> Value:
 
 
 def _distance(cx: Context, node: ast.Call) -> Operand:
-    """`math.dist` of two points, given by tuples of coordinates."""
+    """`math.dist` of two points, given by tuples of coordinates, or by vectors."""
     nodes = arguments(cx, node, "dist", 2, 2)
     points = [cx.value(n) for n in nodes]
+    if all(isinstance(p.type, Array) and p.type.rank == 1 for p in points):
+        given = [cx.settled(n, p) for n, p in zip(nodes, points, strict=True)]
+        call = ast.copy_location(ast.Call(node.func, given, []), node)
+        return function_call(cx, call, overloaded(math.dist))
     for point, argument in zip(points, nodes, strict=True):
         if not is_tuple(point.type):
             raise call_errors.wrong_operand(

@@ -135,3 +135,11 @@ def isin(element, test_elements):
         return (element == element) & False
     places = np.minimum(np.searchsorted(known, element), len(known) - 1)
     return known[places] == element
+
+
+@overload(math.dist)
+def distance(p, q):
+    """Of two vectors; that of tuples of coordinates is written out."""
+    if len(p) != len(q):
+        raise ValueError("both points must have the same number of dimensions")
+    return np.linalg.norm(np.asarray(p) - np.asarray(q))

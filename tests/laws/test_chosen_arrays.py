@@ -71,13 +71,13 @@ def test_gradients_without_optimisation_are_a_constant_times_the_value(
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("program", parameters(3))
+@pytest.mark.parametrize("program", parameters(6))
 def test_derivatives_without_optimisation(program: Program) -> None:
     check_derivatives(program, level=0)
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("program", parameters(3))
 def test_derivatives(program: Program) -> None:
     check_derivatives(program, level=2)
 

@@ -308,6 +308,7 @@ EXACT: list[Row] = [
     (lambda a: (math.isclose(a[1], a[1]), math.isclose(a[1], -a[1])), (INF,)),
     (lambda a: (math.isclose(a[1], a[0]), math.isclose(a[3], a[3])), (INF,)),
     (lambda x: math.isclose(x, 0.0, abs_tol=0.1), (0.05,)),
+    (lambda m: math.dist(m[0], m[1]) * math.dist([m[0, 0], 1.0], m[1, :2]), (M,)),
     (lambda x: math.isclose(x, 1.0, rel_tol=-0.1), (0.05,)),
     (lambda a: (np.kron(a[:0], a), np.kron(a, a[:, :0])), (M,)),
     (lambda a: (np.kron(a[:0], a), np.kron(a, a[:0])), (np.ones((2, 2), int),)),
