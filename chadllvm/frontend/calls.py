@@ -39,6 +39,7 @@ from chadllvm.frontend.containers import (
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Value
 from chadllvm.frontend.derivatives import transform, transform_of
+from chadllvm.frontend.first import next_call
 from chadllvm.frontend.functions import known_function
 from chadllvm.frontend.gradients import gradient_from_outside
 from chadllvm.frontend.integers import INTEGER_METHODS, integer_method
@@ -336,8 +337,8 @@ def _container_function(
     function: Any,
 ) -> Callable[[Context, ast.Call], Operand] | None:
     table = (
-        *(*FUNCTIONS, (tuple, tuple_call), (isinstance, instance_test)),
-        *((print, show), (pause, paused)),
+        *(*FUNCTIONS, (tuple, tuple_call), (next, next_call)),
+        *((isinstance, instance_test), (print, show), (pause, paused)),
     )
     return next((t for known, t in table if function is known), None)
 

@@ -170,14 +170,16 @@ def listed(cx: Context, node: ast.expr, call: ast.Call) -> Operand:
     return made
 
 
-class _Carrying:
+class Carrying:
     """Loops that hand on what there is so far; `states` are those in their bodies.
 
     Their types are known as soon as the innermost body is translated.
     """
 
     def __init__(
-        self, loops: int, start: Callable[[Builder, Sequence[Type]], Sequence[Operand]]
+        self,
+        loops: int,
+        start: Callable[[Builder, Sequence[Type]], Sequence[Operand]] = lambda b, t: (),
     ) -> None:
         self.states: list[tuple[Var, ...]] = [()] * loops
         self._start = start
@@ -208,7 +210,7 @@ def _grown(cx: Context, node: Comprehension, marks: list[Mark]) -> Operand:
     def start(b: Builder, types: Sequence[Type]) -> Sequence[Operand]:
         return empty_parts(b, found[0]) if found else _empty(b, types)
 
-    carrying = _Carrying(len(node.generators), start)
+    carrying = Carrying(len(node.generators), start)
 
     def append(indices: Sequence[Var]) -> Sequence[Operand]:
         value = cx.lazy(node.elt)
@@ -328,7 +330,7 @@ def _best(
     The place has no derivative. What is there is a minimum of a single value, or of
     none, which fails.
     """
-    carrying = _Carrying(len(node.generators), _no_best)
+    carrying = Carrying(len(node.generators), _no_best)
 
     def better(indices: Sequence[Var]) -> Sequence[Operand]:
         value = leaf()

@@ -27,10 +27,8 @@ from chadllvm.frontend.arithmetic import (
     ARITHMETIC,
     arithmetic,
     compare,
-    convert,
     is_comparison,
     is_number,
-    join_values,
     negative,
     power,
     power_of_elements,
@@ -43,6 +41,7 @@ from chadllvm.frontend.containers import dictionary, with_part
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value, elementwise, is_array, is_number_operand
 from chadllvm.frontend.displays import display, list_operation
+from chadllvm.frontend.first import choose
 from chadllvm.frontend.gradients import function_constant
 from chadllvm.frontend.iteration import iterator_of
 from chadllvm.frontend.local import define
@@ -53,7 +52,7 @@ from chadllvm.frontend.logic import (
     is_boolean,
     logical,
 )
-from chadllvm.frontend.marks import check_no_lists, common, mark_as, mark_joined
+from chadllvm.frontend.marks import check_no_lists
 from chadllvm.frontend.match_statement import (
     Captured,
     Matched,
@@ -79,7 +78,7 @@ from chadllvm.frontend.subscript import attribute, subscript
 from chadllvm.frontend.surface import Defined, Final, Replaced
 from chadllvm.frontend.tuples import comparison, tuple_operation, unpacked
 from chadllvm.frontend.unions import NONE_VALUE
-from chadllvm.frontend.width import as_weak, product
+from chadllvm.frontend.width import product
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import If, Lit, Operand, Tuple
 from chadllvm.ir.types import Array, Product, list_names
@@ -439,28 +438,6 @@ def _side(
     with cx.nested() as b:
         assume(cx, test, holds)
         return b, cx.value(node)
-
-
-def choose(
-    cx: Context,
-    node: ast.expr,
-    test: Operand,
-    then: tuple[Builder, Operand],
-    orelse: tuple[Builder, Operand],
-) -> Operand:
-    """The value of one of two blocks, of the type that both join to."""
-    values = then[1], orelse[1]
-    joined = join_values(*values)
-    if joined is None:
-        types = (value.type for value in values)
-        raise flow_errors.different_branches(cx.span(node), *types)
-    sides = [(b, convert(b, value, joined)) for b, value in (then, orelse)]
-    blocks = [b.block([value]) for b, value in sides]
-    b = cx.at(node)
-    made = as_weak(b, b.one(If(test, *blocks)), values)
-    marks = [mark_as(cx, value, joined, b) for b, value in (then, orelse)]
-    mark_joined(cx, made, values, common(marks))
-    return made
 
 
 def _tuple(cx: Context, node: ast.expr, elements: Sequence[ast.expr]) -> Operand:

@@ -75,6 +75,7 @@ calls(
     "Comprehensions and loops",
     "float",
     "sum(tuple(u1 * {float} for u1 in ({float}, {small}, 0.5)))",
+    "next((u1 * u1 for u1 in {part} if u1 > 0.25), {float})",
     "tuple(u1 - u2 for u1, u2 in zip(({float}, 0.5), reversed(({float}, {small}))))[1]",
     weight=0.3,
 )

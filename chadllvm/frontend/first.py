@@ -1,0 +1,102 @@
+"""The value of one of two blocks; `next(...)`, the first element of a generator.
+
+next(x for x in xs if p(x))    →   found, k = iterate(n, False, 0) { i, found, k ->
+                                     x = xs[i]; if found or not p(x) { found, k }
+                                     else { True, i } }
+                                   require[StopIteration](found); xs[k]
+next((e(x) for x in xs), y)    →   …; if found { e(xs[k]) } else { y }
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from chadllvm.errors import call_errors, flow_errors
+from chadllvm.frontend.arithmetic import convert, join_values
+from chadllvm.frontend.clauses import Step, bind_step, in_nest
+from chadllvm.frontend.comprehension import Carrying
+from chadllvm.frontend.context import Context
+from chadllvm.frontend.functions import arguments
+from chadllvm.frontend.iteration import Items, items
+from chadllvm.frontend.marks import common, mark_as, mark_joined
+from chadllvm.frontend.width import as_weak
+from chadllvm.ir.build import Builder
+from chadllvm.ir.term import If, Lambda, Lit, Operand, Var, literal
+from chadllvm.ir.types import BOOL, I64, Type
+from chadllvm.ops.iterate import Iterate
+from chadllvm.ops.require import Require
+
+
+def choose(
+    cx: Context,
+    node: ast.expr,
+    test: Operand,
+    then: tuple[Builder, Operand],
+    orelse: tuple[Builder, Operand],
+) -> Operand:
+    """The value of one of two blocks, of the type that both join to."""
+    values = then[1], orelse[1]
+    joined = join_values(*values)
+    if joined is None:
+        types = (value.type for value in values)
+        raise flow_errors.different_branches(cx.span(node), *types)
+    sides = [(b, convert(b, value, joined)) for b, value in (then, orelse)]
+    blocks = [b.block([value]) for b, value in sides]
+    b = cx.at(node)
+    made = as_weak(b, b.one(If(test, *blocks)), values)
+    marks = [mark_as(cx, value, joined, b) for b, value in (then, orelse)]
+    mark_joined(cx, made, values, common(marks))
+    return made
+
+
+def next_call(cx: Context, node: ast.Call) -> Operand:
+    generator, *others = arguments(cx, node, "next", 1, 2)
+    if not isinstance(generator, ast.GeneratorExp):
+        given = cx.lazy(generator).type
+        raise call_errors.wrong_operand(
+            cx.span(generator), "next", "a generator expression", given
+        )
+    source = items(cx, generator.generators[0].iter)
+    found, *places = _found(cx, generator, source)
+    if not others:
+        cx.at(node).apply(Require("StopIteration", ""), [found])
+    with cx.nested() as there:
+        bind_step(cx, generator, source, places)
+        value = cx.value(generator.elt)
+    if not others:
+        cx.builder.bindings += there.bindings
+        return value
+    with cx.nested() as missing:
+        other = cx.value(others[0])
+    return choose(cx, node, found, (there, value), (missing, other))
+
+
+class _Finding(Carrying):
+    """Loops that do nothing more once an element is found."""
+
+    def loop(
+        self, b: Builder, depth: int, length: Operand, index: Var, step: Step
+    ) -> Sequence[Operand]:
+        states, outer = self.states[depth], b.child()
+        done = outer.child().block(states)
+        rest = outer.emit(If(states[0], done, step.block()))
+        start = self.states[depth - 1] if depth else _nothing(states)
+        body = Lambda((index, *states), outer.block(rest))
+        return b.apply(Iterate(), [length, *start], [body])
+
+
+def _nothing(states: Sequence[Var]) -> Sequence[Operand]:
+    return [literal(0, state.type) for state in states]
+
+
+def _found(cx: Context, node: ast.GeneratorExp, source: Items) -> Sequence[Operand]:
+    """Whether there is an element, and the indices of the first one."""
+    finding = _Finding(len(node.generators))
+
+    def here(indices: Sequence[Var]) -> Sequence[Operand]:
+        types: list[Type] = [BOOL, *[I64] * len(indices)]
+        finding.begin(types)
+        return [Lit(True), *indices]
+
+    return in_nest(cx, node, source, here, finding)
