@@ -409,6 +409,11 @@ def _list(cx: Context, node: ast.Call) -> Operand:
     return listed(cx, argument, node)
 
 
+def _range(cx: Context, node: ast.Call) -> Operand:
+    """`range(...)` that is not run over at once: a list of its elements."""
+    return listed(cx, node, node)
+
+
 def _operation(function: Any, op: Any) -> Callable[[Context, ast.Call], Value]:
     """`operator.mul(x, y)`, which is `x * y`."""
     is_unary = isinstance(op, ast.unaryop)
@@ -463,6 +468,7 @@ _SPECIAL: tuple[tuple[Any, Callable[[Context, ast.Call], Value]], ...] = (
     (builtins.any, _any_or_all("any")),
     (builtins.all, _any_or_all("all")),
     (builtins.list, _list),
+    (builtins.range, _range),
     (builtins.set, set_call),
     (itertools.accumulate, _accumulate),
     *((function, _operation(function, op)) for function, op in _OPERATIONS.items()),

@@ -54,6 +54,8 @@ class Items:
     length: Operand
     element: Callable[[Builder, Operand], Operand]
     is_count: bool = False
+    # An empty tuple: nothing is known of elements, and there are no steps.
+    is_nothing: bool = False
     at_end: Callable[[Builder], Callable[[Builder, Operand], Operand]] | None = None
 
 
@@ -174,7 +176,7 @@ def _tuple_items(cx: Context, node: ast.expr, value: Operand, ty: Product) -> It
             raise record_errors.keys_as_value(cx.span(node), "a list of keys")
         raise record_errors.not_iterable(cx.span(node), ty)
     if opened_type(ty) == Product(()):
-        return Items(Lit(0), lambda inner, k: k)
+        return Items(Lit(0), lambda inner, k: k, is_nothing=True)
     listed = components_of(cx, node, value)
     if listed is None:
         raise type_errors.mixed_tuple(cx.span(node), ty)

@@ -74,6 +74,8 @@ def translate_loop(cx: Context, loop: Loop) -> Ends:
 
 def _loop(cx: Context, loop: Loop) -> Ends:
     source = _iterated(cx, loop) if isinstance(loop, For) else None
+    if source is not None and source.is_nothing:
+        return translate(cx, loop.orelse, cx.liveness.after[loop])
     step = _settled(cx, loop, source)
     for name in cx.liveness.assigned[loop]:
         cx.scope.touch(name)

@@ -14,6 +14,7 @@ import ast
 from functools import partial
 
 from chadllvm.errors import record_errors, statement_errors, type_errors, update_errors
+from chadllvm.frontend.arithmetic import join_values
 from chadllvm.frontend.closures import is_tuple
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.ragged import made_element, ragged
@@ -68,8 +69,9 @@ def _unpack(
         if isinstance(part, ast.Starred):
             parts = [component(cx.at(part), value, at + k) for k in range(extra)]
             nodes = [cx.settled(part, each) for each in parts]
-            shown = ast.copy_location(ast.List(nodes, ast.Load()), part)
-            rest = cx.value(shown)
+            is_mixed = len(parts) > 1 and join_values(*parts) is None
+            kind = ast.Tuple if is_mixed else ast.List
+            rest = cx.value(ast.copy_location(kind(nodes, ast.Load()), part))
             bind_target(cx, part.value, rest, since)
             at += extra
             continue

@@ -14,6 +14,7 @@ import numpy as np
 from chadllvm.api.transforms import jit
 from chadllvm.api.vectorized import written
 from chadllvm.ir.types import Array
+from chadllvm.prelude.lanes import lanes, reduced
 from chadllvm.support.overloads import newer, overload
 
 # ---- turned ----------------------------------------------------------------------
@@ -227,3 +228,47 @@ def _broadcast(count: int) -> FunctionType:
     body = f"shape = np.shape({shape})\n    return ({parts},)"
     head = f"broadcast_arrays({', '.join(names)})"
     return written(head, body, {"np": np}, __name__, f"<broadcast {count}>")
+
+
+# ---- elements, lanes, indices ----------------------------------------------------
+
+
+@overload(np.ndindex)
+def ndindex(shape, second=None, third=None):
+    """A list of the indices of an array of one, two or three axes."""
+    if isinstance(shape, tuple):
+        return ndindex(*shape)
+    if second is None:
+        return [(i,) for i in range(shape)]
+    if third is None:
+        return [(i, j) for i in range(shape) for j in range(second)]
+    axes = range(shape), range(second), range(third)
+    return [(i, j, k) for i in axes[0] for j in axes[1] for k in axes[2]]
+
+
+@overload(np.ndenumerate)
+def ndenumerate(arr):
+    """A list of indices and elements, of arrays of one, two or three axes."""
+    return [(index, arr[index]) for index in ndindex(arr.shape)]
+
+
+@overload(np.apply_along_axis)
+@jit(static_argnames=("axis",))
+def apply_along_axis(func1d, axis, arr):
+    """What a function makes of each vector along an axis: a number, or a vector."""
+    found = np.array([func1d(row) for row in lanes(arr, axis)])
+    if np.ndim(found) == 1:
+        return reduced(found, arr, axis, False)
+    if np.ndim(arr) == 1:
+        return found[0]
+    shape = np.moveaxis(arr, axis, -1).shape[:-1]
+    return np.moveaxis(np.reshape(found, (*shape, found.shape[1])), -1, axis)
+
+
+@overload(np.fromiter, sequences=("iter",))
+@jit(static_argnames=("dtype",))
+def fromiter(iter, dtype, count=-1):
+    """Of a generator: with a `count` of its first elements, which must be there."""
+    if count > len(iter):
+        raise ValueError("iterator too short")
+    return np.array(iter[:count] if count >= 0 else iter, dtype=dtype)

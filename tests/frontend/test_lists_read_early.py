@@ -72,6 +72,23 @@ def test_they_hold_arrays(form: Callable[..., Any]) -> None:
     assert cl.check_grads(compiled, (A,)) is None  # type: ignore[func-returns-value]
 
 
+def of_a_range(a: cl.f64[:, :]) -> float:
+    places = range(len(a))
+    total = 0.0
+    for i in places:
+        total += a[i, i] * i
+    for i in reversed(places):
+        total = 0.5 * total + a[i, 0]
+    steps = range(1, 10, 3) if a[0, 0] > 0.0 else range(3)
+    return total * steps[1] + len(places) + (3 in places) + sum(steps)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_range_is_a_list(sign: float) -> None:
+    compiled = cl.jit(of_a_range)
+    assert np.isclose(compiled(sign * A), of_a_range(sign * A))
+
+
 def real_mistake(a: cl.f64[:, :]) -> float:
     found = []
     for j in range(4):

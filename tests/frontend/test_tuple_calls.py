@@ -69,9 +69,28 @@ def other_types(v: cl.f64[:], s: float) -> float:
     return half * (whole // 2) if is_large else half
 
 
+def rest_of_several_types(v: cl.f64[:], s: float) -> float:
+    first, *rest = (s, v, 3)
+    *others, last = (s, 2.0 * s, v[0])
+    return first * np.sum(rest[0]) * rest[1] + others[0] * others[1] * last
+
+
+def no_components(v: cl.f64[:], s: float) -> float:
+    def total(*parts):
+        found = 1.0
+        for part in parts:
+            found += np.sum(part * part)
+        else:
+            found *= 2.0
+        return found
+
+    return total() * s + total(v) + total(v, v[:2])
+
+
 FORMS: list[Callable[..., Any]] = [
     *(steps, several_clauses, of_iterators, of_sequences, nested_targets),
     *(of_a_dictionary, of_what_is_known, other_types),
+    *(rest_of_several_types, no_components),
 ]
 
 

@@ -56,6 +56,20 @@ CASES: list[Case] = [
     (lambda v: np.resize(v, (2, 5)), (V,)),
     (lambda m: np.resize(m, 5), (M,)),
     (lambda a, b: np.broadcast_arrays(a, b), (M, V[:4])),
+    (lambda a: sum(v * (i - 2 * j) for (i, j), v in np.ndenumerate(a)), (M,)),
+    (lambda a: sum(v * a[k] * k[2] for k, v in np.ndenumerate(a)), (S,)),
+    (lambda a: sum(v * k[0] for k, v in np.ndenumerate(a)), (V,)),
+    (lambda a: sum(a[k] for k in np.ndindex(2, 3)), (M,)),
+    (lambda a: sum(a[k] ** 2 for k in np.ndindex(a.shape)), (S,)),
+    (lambda a: sum(a[k] * k[0] for k in np.ndindex(3)), (V,)),
+    (lambda a: np.apply_along_axis(lambda r: r.max() - r[0], 1, a), (M,)),
+    (lambda a: np.apply_along_axis(np.sum, 0, a), (S,)),
+    (lambda a: np.apply_along_axis(lambda r: r[::-1] * 2, 0, a), (M,)),
+    (lambda a: np.apply_along_axis(lambda r: r[:2], 1, a), (S,)),
+    (lambda a: np.apply_along_axis(lambda r: r.sum(), -1, a), (V,)),
+    (lambda a: np.apply_along_axis(lambda r: r**2, 0, a), (V,)),
+    (lambda a: np.fromiter((v * v for v in a), dtype=float), (V,)),
+    (lambda n: np.fromiter((k for k in range(n)), int, count=3), (5,)),
     (lambda a, b: np.broadcast_arrays(a[:, None], b, 2.0), (P, V)),
     (lambda m: np.block([[m, m[:, :2]], [m[:1], 2.0 * m[:1, :2]]]), (M,)),
     (lambda v: np.block([v, v[:2]]), (V,)),
@@ -178,6 +192,11 @@ def test_as_numpy(case: Case) -> None:
         assert np.shape(ours) == np.shape(theirs)
         np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
         assert np.asarray(ours).dtype.kind == np.asarray(theirs).dtype.kind
+
+
+def test_a_generator_may_be_too_short() -> None:
+    with pytest.raises(ValueError, match="too short"):
+        cl.jit(lambda a: np.fromiter((v for v in a), float, count=9))(V)
 
 
 @cl.jit

@@ -30,6 +30,8 @@ calls(
     "np.ediff1d({mat})",
     "np.dstack(({vec}, {vec}))[0, :, 1]",
     "np.broadcast_arrays({vec}, {float})[1]",
+    "np.apply_along_axis(lambda u1: u1 * u1, 0, {mat})[0]",
+    "np.fromiter((u1 * 0.5 for u1 in {vec}), dtype=float)",
     "np.roll({mat}, {small})[0]",
     "np.resize({vec}, len({vec}))",
     "{mat}[np.ix_(np.arange(1), np.arange(len({vec})))][0]",
