@@ -149,8 +149,8 @@ def mixed_tuple(span: Span, ty: Type) -> Diagnostic:
 @code("CL0515")
 def open_tuple(span: Span) -> Diagnostic:
     return error(
-        "how many components a tuple has is not known",
+        "how many components a tuple has is not known, or they are very many",
         span,
-        "this has a length that is known when it runs",
+        "a tuple of this would have each of them in its type",
         "make a list of it: `list(...)`",
     )

@@ -207,6 +207,11 @@ def unmade(ty: Type, *, lists: int = 0) -> Mark:
             return 0
 
 
+def is_unmade(mark: Mark) -> bool:
+    """Whether a mark is that of what holds nothing yet."""
+    return isinstance(mark, Between) and mark.least > mark.most
+
+
 def packed(marks: Iterable[Mark]) -> Mark:
     """The mark of a product whose components have these."""
     found = tuple(marks)

@@ -40,7 +40,7 @@ from chadllvm.frontend.lists import (
 )
 from chadllvm.frontend.liveness import exit_reads
 from chadllvm.frontend.local import note_siblings
-from chadllvm.frontend.marks import check_settled, may_be_list
+from chadllvm.frontend.marks import check_settled, is_unmade, mark_of, may_be_list
 from chadllvm.frontend.match_statement import Matched
 from chadllvm.frontend.narrowing import assume, assume_told, told
 from chadllvm.frontend.pausing import stop
@@ -190,7 +190,7 @@ def _is_doubted(cx: Context, statement: Statement) -> bool:
     """
     if not isinstance(statement, Assign):
         return False
-    doubted = {*cx.elements, *cx.doubted}
+    doubted = {name for name in cx.elements if _is_open(cx, name)} | cx.doubted
     for loop in cx.loops:
         if isinstance(loop, For) and not doubted.isdisjoint(_names_in(loop.iterable)):
             doubted.update(target_names(loop.target))
@@ -198,6 +198,13 @@ def _is_doubted(cx: Context, statement: Statement) -> bool:
         return False
     cx.doubted.update(target_names(statement.target))
     return True
+
+
+def _is_open(cx: Context, name: str) -> bool:
+    """Whether it is not settled what a list holds: its type, or which are lists."""
+    value = cx.scope.lookup(name)
+    is_made = value is not None and not is_unmade(mark_of(cx, value))
+    return not (cx.elements[name].is_sure and is_made)
 
 
 def _is_assigned(cx: Context, statement: Statement) -> bool:

@@ -59,6 +59,14 @@ def of_a_dictionary(v: cl.f64[:], s: float) -> float:
     return both[0] - both[1]
 
 
+def of_mixed_entries(v: cl.f64[:], s: float) -> float:
+    params = {"a": v, "b": s, "c": 2.0}
+    a, b, c = tuple(params.values())
+    pairs = tuple(zip((1.0, s, 3), params.values(), strict=True))
+    counted = tuple(enumerate((s, v[0]), 1))
+    return np.sum(a) * b * c + np.sum(pairs[0][1]) * pairs[1][0] + counted[1][0] * s
+
+
 def of_what_is_known(v: cl.f64[:], s: float) -> float:
     others = tuple(v[k] * s for k in range(3) if k != 1)
     return others[0] * others[1] + len(others)
@@ -89,7 +97,7 @@ def no_components(v: cl.f64[:], s: float) -> float:
 
 FORMS: list[Callable[..., Any]] = [
     *(steps, several_clauses, of_iterators, of_sequences, nested_targets),
-    *(of_a_dictionary, of_what_is_known, other_types),
+    *(of_a_dictionary, of_mixed_entries, of_what_is_known, other_types),
     *(rest_of_several_types, no_components),
 ]
 
@@ -125,6 +133,16 @@ def of_an_open_range(n: int) -> float:
     return found[0]
 
 
+def of_many(v: cl.f64[:]) -> float:
+    found = tuple(range(1000))
+    return found[0] + v[0]
+
+
+def no_range(v: cl.f64[:]) -> float:
+    found = tuple(range(0, 5, 0))
+    return found[0] + v[0]
+
+
 def wrong_targets(v: cl.f64[:]) -> float:
     found = tuple(a for a, b, c in ((v, v), (v, v)))
     return found[0][0]
@@ -135,7 +153,8 @@ def wrong_targets(v: cl.f64[:]) -> float:
     [
         *[(strings, "CL0229", (1.0,)), (of_an_argument, "CL0515", (V,))],
         *[(of_an_open_range, "CL0515", (2,)), (wrong_targets, "CL0511", (V,))],
-        (unknown_test, "CL0922", (V,)),
+        *[(unknown_test, "CL0922", (V,)), (of_many, "CL0515", (V,))],
+        (no_range, "CL0408", (V,)),
     ],
 )
 def test_what_is_not_known_is_refused(
