@@ -110,9 +110,10 @@ def jit(
             C library: bit for bit what the reference interpreter computes.
         static_argnames: parameters whose arguments are constants of the compiled
             program: any hashable value, such as a string, an enum, None or a compiled
-            function. Those annotated with `str`, an enumeration or a `Literal` are
-            so in any case. Each value makes a version of its own; tests of them are decided
-            when it is compiled, and the branch that is not taken is not translated.
+            function. Those annotated with `str`, an enumeration or a `Literal` are so
+            in any case. Each value makes a version of its own; tests of them are
+            decided when it is compiled, and the branch that is not taken is not
+            translated.
         updates: parameters whose arrays the function updates, also if it returns
             something. Without it, those that a function writes to which returns
             nothing.
