@@ -203,7 +203,7 @@ def _is_doubted(cx: Context, statement: Statement) -> bool:
 def _is_open(cx: Context, name: str) -> bool:
     """Whether it is not settled what a list holds: its type, or which are lists."""
     value = cx.scope.lookup(name)
-    is_made = value is not None and not is_unmade(mark_of(cx, value))
+    is_made = not isinstance(value, Var) or not is_unmade(mark_of(cx, value))
     return not (cx.elements[name].is_sure and is_made)
 
 
