@@ -131,3 +131,11 @@ calls(
     "1.0 * np.indices((len({vec}), 2))[0, :, 0]",
     weight=0.3,
 )
+
+calls(
+    TURNED,
+    "float",
+    "sum(u2 * (u1[0] - u1[1]) for u1, u2 in np.ndenumerate({mat}))",
+    "sum(u1[0] * {float} for u1 in np.ndindex(2, 3))",
+    weight=0.2,
+)
