@@ -208,9 +208,14 @@ def _is_open(cx: Context, name: str) -> bool:
 
 
 def _is_assigned(cx: Context, statement: Statement) -> bool:
-    """Whether all names that a statement assigns have a value before it."""
+    """Whether all names that a statement assigns have a value before it.
+
+    A list that it makes longer has none as long as nothing is known of its elements.
+    """
     names = target_names(statement.target) if isinstance(statement, Assign) else ()
-    return all(cx.scope.lookup(name) is not None for name in names)
+    return all(
+        name not in cx.elements and cx.scope.lookup(name) is not None for name in names
+    )
 
 
 def _names_in(node: ast.expr) -> set[str]:
