@@ -241,7 +241,9 @@ def arguments(form: str) -> Iterator[tuple[Any, ...]]:
 
 
 @pytest.mark.sweep(share=40)
-@pytest.mark.parametrize("form", PAIRS)
+@pytest.mark.parametrize(
+    "form", [pytest.param(form, marks=marks(form, 2, "several")) for form in PAIRS]
+)
 def test_of_several(form: str, tmp_path: Path) -> None:
     function = written(form, "a, b, c, i", tmp_path)
     for args in arguments(form):

@@ -398,7 +398,7 @@ FITTING = [case for case in CASES if case.name != "far_ranges"]
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("case", swept(FITTING, 15, "debug"))
+@pytest.mark.parametrize("case", swept(FITTING, 30, "debug"))
 @pytest.mark.parametrize("option", ["debug", "nans"])
 def test_programs_without_mistakes_give_the_same(case: Case, option: str) -> None:
     options = cl.CompileOptions(**{option: True})

@@ -17,6 +17,7 @@ import pytest
 
 import chadllvm as cl
 from chadllvm.backend.runtime import runtime
+from tests.sweep import marks
 
 pytestmark = pytest.mark.skipif(
     not os.path.exists("/proc/self/statm"), reason="/proc tells the memory in use"
@@ -103,7 +104,9 @@ CALLS: dict[str, Callable[[int], Any]] = {
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("kind", CALLS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=marks(kind, 2, "calls")) for kind in CALLS]
+)
 def test_many_calls_leave_nothing_behind(kind: str) -> None:
     call = CALLS[kind]
 

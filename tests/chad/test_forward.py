@@ -178,7 +178,7 @@ def test_forward_over_forward(case: Case) -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("case", swept(CASES, 4, "forward over reverse"))
+@pytest.mark.parametrize("case", swept(CASES, 8, "forward over reverse"))
 def test_machine_code_of_forward_over_reverse(case: ProgramCase) -> None:
     """The Hessian times a direction is the difference of gradients along it."""
     params = real_params(case)

@@ -68,7 +68,7 @@ def test_machine_code_over_arrays_agrees(case: Case, name: str) -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("case", swept(REAL_CASES, 5, "reverse over reverse"))
+@pytest.mark.parametrize("case", swept(REAL_CASES, 10, "reverse over reverse"))
 def test_machine_code_of_the_corpus(case: ProgramCase) -> None:
     # Speculation may fail where the program does not; the call is repeated then.
     options = cl.CompileOptions(speculate=False)

@@ -84,7 +84,7 @@ def test_derivatives(program: Program) -> None:
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 5])
-@pytest.mark.parametrize("program", parameters(4))
+@pytest.mark.parametrize("program", parameters(8))
 def test_short_arrays(program: Program, size: int) -> None:
     """What Python computes, or the exception that Python raises."""
     compiled, args = cl.jit(program), arguments(size)
