@@ -89,8 +89,10 @@ def average(a, axis=None, weights=None, *, keepdims=False):
     if np.ndim(a) != np.ndim(weights):
         moved = np.moveaxis(a, axis, -1)
         w = np.moveaxis(np.broadcast_to(weights, moved.shape), -1, axis)
+    elif a.shape != weights.shape and axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ")
     elif a.shape != weights.shape:
-        raise ValueError("Shape of weights must be that of a")
+        raise ValueError("Shape of weights must be that of a along the axis")
     scale = np.sum(w, axis=axis, keepdims=keepdims)
     if has_zero(scale) or (np.ndim(a) != np.ndim(weights) and np.sum(weights) == 0.0):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")

@@ -199,6 +199,13 @@ def test_a_generator_may_be_too_short() -> None:
         cl.jit(lambda a: np.fromiter((v for v in a), float, count=9))(V)
 
 
+def test_weights_of_another_shape() -> None:
+    with pytest.raises(TypeError, match="Axis"):
+        cl.jit(lambda a, w: np.average(a, weights=w))(V, P)
+    with pytest.raises(ValueError, match="weights"):
+        cl.jit(lambda a, w: np.average(a, axis=0, weights=w))(V, P)
+
+
 @cl.jit
 def smooth(m: cl.f64[:, :], v: cl.f64[:]) -> float:
     first, second = np.split(np.rot90(m), 2)
