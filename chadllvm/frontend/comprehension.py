@@ -52,7 +52,7 @@ from chadllvm.frontend.varying import may_vary, record_may_vary
 from chadllvm.frontend.width import as_weak, is_loose, weak_list
 from chadllvm.ir.build import Builder
 from chadllvm.ir.record import ListNames
-from chadllvm.ir.term import If, Inject, Lambda, Lit, Operand, Var, literal
+from chadllvm.ir.term import Block, If, Inject, Lambda, Lit, Operand, Var, literal
 from chadllvm.ir.types import BOOL, I64, Array, Product, Scalar, Type, is_float, stacked
 from chadllvm.ir.union import varied
 from chadllvm.ops.build import Build
@@ -177,9 +177,7 @@ class Carrying:
     """
 
     def __init__(
-        self,
-        loops: int,
-        start: Callable[[Builder, Sequence[Type]], Sequence[Operand]] = lambda b, t: (),
+        self, loops: int, start: Callable[[Builder, Sequence[Type]], Sequence[Operand]]
     ) -> None:
         self.states: list[tuple[Var, ...]] = [()] * loops
         self._start = start
@@ -198,8 +196,12 @@ class Carrying:
         states = self.states[depth]
         before = self.states[depth - 1] if depth else None
         start = before or self._start(b, [state.type for state in states])
-        body = Lambda((index, *states), step.block())
+        body = Lambda((index, *states), self.body(b, states, step))
         return b.apply(Iterate(), [length, *start], [body])
+
+    def body(self, b: Builder, states: Sequence[Var], step: Step) -> Block:
+        """What a loop runs in each step."""
+        return step.block()
 
 
 def _grown(cx: Context, node: Comprehension, marks: list[Mark]) -> Operand:
@@ -330,7 +332,7 @@ def _best(
     The place has no derivative. What is there is a minimum of a single value, or of
     none, which fails.
     """
-    carrying = Carrying(len(node.generators), _no_best)
+    carrying = Carrying(len(node.generators), nothing_found)
 
     def better(indices: Sequence[Var]) -> Sequence[Operand]:
         value = leaf()
@@ -351,7 +353,7 @@ def _best(
     return cx.at(call).apply(Fold(kind), [count], [body])[0]
 
 
-def _no_best(b: Builder, types: Sequence[Type]) -> Sequence[Operand]:
+def nothing_found(b: Builder, types: Sequence[Type]) -> Sequence[Operand]:
     """Nothing is found yet."""
     return [Lit(False), *(literal(0, ty) for ty in types[1:])]
 

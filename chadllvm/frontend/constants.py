@@ -80,18 +80,14 @@ def _constant(cx: Context, value: Any, name: str, span: Span) -> Operand:
 
 def _list(cx: Context, value: list[Any], name: str, span: Span) -> Operand:
     """A list from outside, which is only read: an array of numbers, else a tuple."""
-    axes, leaves = _axes(value), [*_leaves(value)]
+    axes = _axes(value)
     if not axes:
         parts = tuple(constant(cx, part, name, span) for part in value)
         return _emit(cx, Tuple(parts), name, span)
-    if any(type(leaf) is int and not -_LARGEST <= leaf < _LARGEST for leaf in leaves):
-        raise name_errors.large_integer(span)
-    kinds = {*map(type, leaves)}
-    is_real = float in kinds
-    dtype = np.float64 if is_real else np.int64 if int in kinds else np.bool_
-    array: np.ndarray = np.array(value, dtype=dtype)
-    array.flags.writeable = False
-    made = weak_list(cx.prelude, _emit(cx, Const(array), name, span), is_real)
+    for leaf in _leaves(value):
+        number(leaf, span)  # Integers have to fit.
+    array = _array(np.array(value), name, span)
+    made = weak_list(cx.prelude, _emit(cx, Const(array), name, span), is_loose=True)
     cx.shapes[made] = tuple(map(Lit, array.shape))
     cx.marks[made] = axes
     return made

@@ -15,16 +15,15 @@ from collections.abc import Sequence
 from chadllvm.errors import call_errors, flow_errors
 from chadllvm.frontend.arithmetic import convert, join_values
 from chadllvm.frontend.clauses import Step, bind_step, in_nest
-from chadllvm.frontend.comprehension import Carrying
+from chadllvm.frontend.comprehension import Carrying, nothing_found
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.functions import arguments
 from chadllvm.frontend.iteration import Items, items
 from chadllvm.frontend.marks import common, mark_as, mark_joined
 from chadllvm.frontend.width import as_weak
 from chadllvm.ir.build import Builder
-from chadllvm.ir.term import If, Lambda, Lit, Operand, Var, literal
+from chadllvm.ir.term import Block, If, Lit, Operand, Var
 from chadllvm.ir.types import BOOL, I64, Type
-from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.require import Require
 
 
@@ -75,24 +74,15 @@ def next_call(cx: Context, node: ast.Call) -> Operand:
 class _Finding(Carrying):
     """Loops that do nothing more once an element is found."""
 
-    def loop(
-        self, b: Builder, depth: int, length: Operand, index: Var, step: Step
-    ) -> Sequence[Operand]:
-        states, outer = self.states[depth], b.child()
+    def body(self, b: Builder, states: Sequence[Var], step: Step) -> Block:
+        outer = b.child()
         done = outer.child().block(states)
-        rest = outer.emit(If(states[0], done, step.block()))
-        start = self.states[depth - 1] if depth else _nothing(states)
-        body = Lambda((index, *states), outer.block(rest))
-        return b.apply(Iterate(), [length, *start], [body])
-
-
-def _nothing(states: Sequence[Var]) -> Sequence[Operand]:
-    return [literal(0, state.type) for state in states]
+        return outer.block(outer.emit(If(states[0], done, step.block())))
 
 
 def _found(cx: Context, node: ast.GeneratorExp, source: Items) -> Sequence[Operand]:
     """Whether there is an element, and the indices of the first one."""
-    finding = _Finding(len(node.generators))
+    finding = _Finding(len(node.generators), nothing_found)
 
     def here(indices: Sequence[Var]) -> Sequence[Operand]:
         types: list[Type] = [BOOL, *[I64] * len(indices)]

@@ -382,8 +382,8 @@ def _clear(cx: Context, name: ast.Name, call: Changed) -> None:
     array = _list(cx, name, "clear", None)
     b = cx.at(call)
     state = Var(name.id, array.type)
-    with cx.nested() as inner:
-        body = inner.block(inner.apply(DropLast(), [state], [], [name.id]))
+    inner = b.child()
+    body = inner.block(inner.apply(DropLast(), [state], [], [name.id]))
     loop = Lambda((Var("i", I64), state), body)
     made = b.apply(Iterate(), [dimension(b, array, 0), array], [loop], [name.id])[0]
     _bind(cx, name, made, mark_of(cx, array))

@@ -194,10 +194,10 @@ def _is_doubted(cx: Context, statement: Statement) -> bool:
     for loop in cx.loops:
         if isinstance(loop, For) and not doubted.isdisjoint(_names_in(loop.iterable)):
             doubted.update(target_names(loop.target))
-    if doubted.isdisjoint(_names_in(statement.value)):
-        return False
-    cx.doubted.update(target_names(statement.target))
-    return True
+    is_doubted = not doubted.isdisjoint(_names_in(statement.value))
+    change = cx.doubted.update if is_doubted else cx.doubted.difference_update
+    change(target_names(statement.target))
+    return is_doubted
 
 
 def _is_open(cx: Context, name: str) -> bool:
