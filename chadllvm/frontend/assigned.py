@@ -27,8 +27,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
-from chadllvm.errors.update_errors import CHANGING
-from chadllvm.frontend.surface import CHANGING_SETS, Assign, Replaced
+from chadllvm.frontend.surface import ALL_CHANGING, Assign, Replaced
 
 # Calls that give an object that nobody else has.
 _COPIES = (dict, dataclasses.replace, copy.copy)
@@ -339,7 +338,7 @@ def _taken(call: ast.Call) -> Iterator[ast.expr]:
     """What its method is one of, if a call is of one, and its arguments."""
     if isinstance(call.func, ast.Attribute):
         yield call.func.value
-        if call.func.attr in (*CHANGING, *CHANGING_SETS):
+        if call.func.attr in ALL_CHANGING:
             return  # They hold what they are given.
     yield from call.args
     yield from (keyword.value for keyword in call.keywords)

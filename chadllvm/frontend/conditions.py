@@ -1,18 +1,22 @@
-"""Conditions: the truth of an expression, as `if`, `while`, `not` and so on ask it."""
+"""Conditions: the truth of an expression, as `if`, `while`, `not` and so on ask it,
+and the value that one chooses of two.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
 
-from chadllvm.errors import array_errors, type_errors
-from chadllvm.frontend.arithmetic import is_number, truth
+from chadllvm.errors import array_errors, flow_errors, type_errors
+from chadllvm.frontend.arithmetic import convert, is_number, join_values, truth
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Value, is_number_operand
-from chadllvm.frontend.marks import is_python_list
+from chadllvm.frontend.marks import common, is_python_list, mark_as, mark_joined
 from chadllvm.frontend.narrowing import assume
 from chadllvm.frontend.ragged import is_list, ragged
 from chadllvm.frontend.static import decided
+from chadllvm.frontend.width import as_weak
+from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Apply, If, Lit, Operand, Proj
 from chadllvm.ir.types import is_set
 from chadllvm.ops.index import Dim
@@ -60,3 +64,25 @@ def truth_of(cx: Context, node: ast.expr, value: Value) -> Operand:
     if not is_number(value.type):
         raise type_errors.not_a_condition(cx.span(node), value.type)
     return truth(cx.at(node), value)
+
+
+def choose(
+    cx: Context,
+    node: ast.expr,
+    test: Operand,
+    then: tuple[Builder, Operand],
+    orelse: tuple[Builder, Operand],
+) -> Operand:
+    """The value of one of two blocks, of the type that both join to."""
+    values = then[1], orelse[1]
+    joined = join_values(*values)
+    if joined is None:
+        types = (value.type for value in values)
+        raise flow_errors.different_branches(cx.span(node), *types)
+    sides = [(b, convert(b, value, joined)) for b, value in (then, orelse)]
+    blocks = [b.block([value]) for b, value in sides]
+    b = cx.at(node)
+    made = as_weak(b, b.one(If(test, *blocks)), values)
+    marks = [mark_as(cx, value, joined, b) for b, value in (then, orelse)]
+    mark_joined(cx, made, values, common(marks))
+    return made

@@ -35,13 +35,12 @@ from chadllvm.frontend.arithmetic import (
 )
 from chadllvm.frontend.calls import call, call_outside, is_callable, is_plain
 from chadllvm.frontend.comprehension import dictionary_comprehension, list_comprehension
-from chadllvm.frontend.conditions import condition, truth_of
+from chadllvm.frontend.conditions import choose, condition, truth_of
 from chadllvm.frontend.constants import constant, number
 from chadllvm.frontend.containers import dictionary, with_part
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Value, elementwise, is_array, is_number_operand
 from chadllvm.frontend.displays import display, list_operation
-from chadllvm.frontend.first import choose
 from chadllvm.frontend.gradients import function_constant
 from chadllvm.frontend.iteration import iterator_of
 from chadllvm.frontend.local import define

@@ -1,4 +1,4 @@
-"""The value of one of two blocks; `next(...)`, the first element of a generator.
+"""`next(...)`: the first element of a generator expression, or another value.
 
 next(x for x in xs if p(x))    →   found, k = iterate(n, False, 0) { i, found, k ->
                                      x = xs[i]; if found or not p(x) { found, k }
@@ -12,41 +12,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from chadllvm.errors import call_errors, flow_errors
-from chadllvm.frontend.arithmetic import convert, join_values
+from chadllvm.errors import call_errors
 from chadllvm.frontend.clauses import Step, bind_step, in_nest
 from chadllvm.frontend.comprehension import Carrying, nothing_found
+from chadllvm.frontend.conditions import choose
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.functions import arguments
 from chadllvm.frontend.iteration import Items, items
-from chadllvm.frontend.marks import common, mark_as, mark_joined
-from chadllvm.frontend.width import as_weak
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Block, If, Lit, Operand, Var
 from chadllvm.ir.types import BOOL, I64, Type
 from chadllvm.ops.require import Require
-
-
-def choose(
-    cx: Context,
-    node: ast.expr,
-    test: Operand,
-    then: tuple[Builder, Operand],
-    orelse: tuple[Builder, Operand],
-) -> Operand:
-    """The value of one of two blocks, of the type that both join to."""
-    values = then[1], orelse[1]
-    joined = join_values(*values)
-    if joined is None:
-        types = (value.type for value in values)
-        raise flow_errors.different_branches(cx.span(node), *types)
-    sides = [(b, convert(b, value, joined)) for b, value in (then, orelse)]
-    blocks = [b.block([value]) for b, value in sides]
-    b = cx.at(node)
-    made = as_weak(b, b.one(If(test, *blocks)), values)
-    marks = [mark_as(cx, value, joined, b) for b, value in (then, orelse)]
-    mark_joined(cx, made, values, common(marks))
-    return made
 
 
 def next_call(cx: Context, node: ast.Call) -> Operand:

@@ -15,12 +15,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 
-from chadllvm.errors.update_errors import CHANGING
-from chadllvm.frontend.surface import CHANGING_SETS
+from chadllvm.frontend.surface import ALL_CHANGING
 
 Updated = Callable[[ast.Call], Iterable[ast.expr]]
-
-_CHANGING = (*CHANGING, *CHANGING_SETS)
 
 # Of no more elements one is taken by asking for each.
 MOST = 16
@@ -132,7 +129,7 @@ class _Uses:
                 for each in args:
                     self._visit(each, _Use.READ)
                 self._visit_all(iter(node.keywords))
-            case ast.Call(ast.Attribute(whole, method)) if method in _CHANGING:
+            case ast.Call(ast.Attribute(whole, method)) if method in ALL_CHANGING:
                 self._visit(whole, _Use.CHANGED)
                 self._visit_all(ast.iter_child_nodes(node))
             case ast.Call():

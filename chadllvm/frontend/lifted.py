@@ -27,9 +27,8 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from chadllvm.errors.update_errors import CHANGING
 from chadllvm.frontend.free import assigned, read_around
-from chadllvm.frontend.surface import CHANGING_SETS, KEEPING, base, target_names
+from chadllvm.frontend.surface import ALL_CHANGING, KEEPING, base, target_names
 
 _LOOPS = (ast.For, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -250,7 +249,7 @@ def _updated(node: ast.AST) -> list[str]:
     match node:
         case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
             part: ast.expr | None = node
-        case ast.Call(ast.Attribute(owner, method)) if method in _CHANGING:
+        case ast.Call(ast.Attribute(owner, method)) if method in ALL_CHANGING:
             part = owner
         case ast.Call(ast.Attribute(ast.Attribute(_, "add"), "at"), [target, *_]):
             part = target
@@ -262,14 +261,11 @@ def _updated(node: ast.AST) -> list[str]:
     return [] if name is None else [name.id]
 
 
-_CHANGING = (*CHANGING, *CHANGING_SETS)
-
-
 def _resized(node: ast.AST) -> list[str]:
     """The name of a list or a set that a node makes longer or shorter."""
     match node:
         case ast.Call(ast.Attribute(ast.Name(name), method)):
-            return [name] if method in _CHANGING and method not in KEEPING else []
+            return [name] if method in ALL_CHANGING and method not in KEEPING else []
         case ast.Delete([ast.Subscript(ast.Name(name))]):
             return [name]
         case _:

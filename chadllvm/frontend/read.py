@@ -39,7 +39,7 @@ from chadllvm.frontend.recovery import Mistakes, broken, broken_return
 from chadllvm.frontend.signature import local_annotation
 from chadllvm.frontend.source import Source
 from chadllvm.frontend.surface import (
-    CHANGING_SETS,
+    ALL_CHANGING,
     Assign,
     Augmented,
     Branch,
@@ -491,9 +491,8 @@ def _named(node: ast.Lambda | Defined) -> NamedLambda | Defined:
 def _changed(call: ast.Call) -> Changed | None:
     """The call as one that changes its owner, or the first argument of `np.add.at`."""
     match call:
-        case ast.Call(ast.Attribute(ast.Name() as owner, attribute)) if attribute in (
-            *CHANGING,
-            *CHANGING_SETS,
+        case ast.Call(ast.Attribute(ast.Name() as owner, attribute)) if (
+            attribute in ALL_CHANGING
         ):
             target = owner
         case ast.Call(

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
+from chadllvm.errors.update_errors import CHANGING
 from chadllvm.frontend.annotations import Annotation
 
 
@@ -56,6 +57,8 @@ class Changed(ast.Call):
 
 # The methods of sets that do, where they are statements.
 CHANGING_SETS = ("add", "discard", "remove", "update", "clear")
+
+ALL_CHANGING = (*CHANGING, *CHANGING_SETS)
 
 
 def is_filled(call: Changed) -> bool:
