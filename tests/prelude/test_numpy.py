@@ -13,6 +13,7 @@ import pytest
 from scipy import linalg
 
 import chadllvm as cl
+from tests.sweep import marks
 
 RNG = np.random.default_rng(5)
 
@@ -407,16 +408,21 @@ def assert_alike(function: Callable[..., Any], args: tuple[Any, ...]) -> None:
         np.testing.assert_allclose(ours, numpys, rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.sweep(share=24)
-@pytest.mark.parametrize("row", range(len(SMOOTH)))
+@pytest.mark.sweep(share=12)
+@pytest.mark.parametrize(
+    "row",
+    [pytest.param(k, marks=marks(str(k), 2, "smooth")) for k in range(len(SMOOTH))],
+)
 def test_smooth(row: int) -> None:
     function, args = SMOOTH[row]
     assert_alike(function, args)
     cl.check_grads(function, args, atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.sweep(share=8)
-@pytest.mark.parametrize("row", range(len(EXACT)))
+@pytest.mark.sweep(share=4)
+@pytest.mark.parametrize(
+    "row", [pytest.param(k, marks=marks(str(k), 2, "exact")) for k in range(len(EXACT))]
+)
 def test_edges(row: int) -> None:
     assert_alike(*EXACT[row])
 
@@ -428,9 +434,17 @@ def test_edges(row: int) -> None:
         (lambda a, b: np.einsum("ij,jk->ik", a, b), (M, normal(4, 2))),
         (lambda a, v: np.convolve(a, v), (V, W)),
         (lambda a: np.linalg.eigh(a)[0] ** 2, (normal(3, 3),)),
-        (lambda a: np.linalg.qr(a)[1], (normal(4, 3),)),
-        (lambda a: np.linalg.svd(a, compute_uv=False), (normal(4, 3),)),
-        (lambda a: np.linalg.pinv(a), (normal(4, 3),)),
+        pytest.param(
+            lambda a: np.linalg.qr(a)[1], (normal(4, 3),), marks=pytest.mark.whole
+        ),
+        pytest.param(
+            lambda a: np.linalg.svd(a, compute_uv=False),
+            (normal(4, 3),),
+            marks=pytest.mark.whole,
+        ),
+        pytest.param(
+            lambda a: np.linalg.pinv(a), (normal(4, 3),), marks=pytest.mark.whole
+        ),
         (lambda a: np.cov(a), (M,)),
     ],
 )

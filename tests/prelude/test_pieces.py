@@ -219,8 +219,13 @@ def smooth(m: cl.f64[:, :], v: cl.f64[:]) -> float:
 
 
 def test_slopes_are_differences() -> None:
-    cl.check_grads(smooth, (Q, V[:4]), order=2)
+    cl.check_grads(smooth, (Q, V[:4]))
     assert np.isclose(smooth(Q, V[:4]), smooth.py_func(Q, V[:4]))
+
+
+@pytest.mark.sweep
+def test_second_slopes_are_differences() -> None:
+    assert cl.check_grads(smooth, (Q, V[:4]), order=2) is None  # type: ignore[func-returns-value]
 
 
 @pytest.mark.parametrize(
