@@ -296,8 +296,8 @@ def list_of_lists(span: Span, method: str) -> Diagnostic:
     return error(
         "a list in a list grows",
         span,
-        f"`{method}` is for lists that have a name of their own",
-        "keep one list, and the number of elements of each part in another",
+        f"`{method}` is for lists that are made in it, and are nothing else",
+        "make it there, as in `rows.append([x])`, or copy it, as in `list(row)`",
     )
 
 

@@ -49,8 +49,8 @@ from chadllvm.frontend.updates import (
 from chadllvm.frontend.width import component, is_weak, new_state, product
 from chadllvm.ir.build import Builder
 from chadllvm.ir.term import Block, Operand, Tuple, Var
-from chadllvm.ir.types import NONE, UNIT, Product, Type
-from chadllvm.support.diagnostic import InternalError
+from chadllvm.ir.types import F64, I64, NONE, UNIT, Product, Type
+from chadllvm.support.diagnostic import CompileError, InternalError
 
 
 @dataclass(frozen=True)
@@ -140,10 +140,25 @@ def translate_body(callees: Callees, task: Task, guessed: Type | None) -> Block 
             text = read_text(task.text.source, task.text.analysis, unrolled)
             task = replace(task, text=text)
             continue
+        except CompileError:
+            if not _may_hold_floats(elements):
+                raise
+            continue
         for name, known in elements.items():
-            if known.unsure is not None and task.frame.unresolved is None:
+            if known.unsure is None or known.is_likely:
+                continue
+            if task.frame.unresolved is None:
                 raise update_errors.unknown_elements(cx.span(known.unsure), name)
         return body
+
+
+def _may_hold_floats(elements: dict[str, Elements]) -> bool:
+    """Whether lists were taken for such of integers, which are taken for floats now."""
+    guesses = [name for name, known in elements.items() if not known.is_sure]
+    found = [name for name in guesses if elements[name].elem == I64]
+    for name in found:
+        elements[name] = Elements(F64, is_sure=False)
+    return bool(found)
 
 
 def _context(callees: Callees, task: Task, elements: dict[str, Elements]) -> Context:

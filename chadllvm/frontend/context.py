@@ -132,12 +132,14 @@ class UpdatedPart(NamedTuple):
 class Elements:
     """What a list that begins empty holds.
 
-    `is_sure`: something was appended to it; `unsure` is where it begins if not.
+    `is_sure`: something was appended to it, which does not follow from a guess of what
+    it holds; `unsure` is where it begins if not; `is_likely`: what follows is the same.
     """
 
     elem: Type
     is_sure: bool
     unsure: ast.expr | None = None
+    is_likely: bool = False
 
 
 @dataclass

@@ -242,7 +242,8 @@ class _Writing:
         count, item = self.fresh("count"), self.fresh("item")
         first = start[0] if start else ast.Constant(0)
         begin = ast.Assign([ast.Name(count, ast.Store())], first)
-        pair = ast.Tuple([ast.Name(count), ast.Name(item)], ast.Load())
+        parts = [ast.Name(name, ast.Load()) for name in (count, item)]
+        pair = ast.Tuple([*parts], ast.Load())
         bind = ast.Assign([node.target], pair)
         one = ast.AugAssign(ast.Name(count, ast.Store()), ast.Add(), ast.Constant(1))
         target = ast.Name(item, ast.Store())

@@ -5,9 +5,10 @@
         xs.append(f(i))   →     y = f(i); t = append(xs, y); yield t }
     last = xs.pop()           last = xs[-1]; xs = drop_last(xs)
 
-What an empty list holds is found out by its first `append`: the function is translated
-again with what was learned (`Learned`). Until then a list that is read is taken for one
-of floats. All lists of one name in a function hold one type.
+What an empty list holds is found out by an `append`: the function is translated again
+with what was learned (`Learned`). Until then a list that is read is taken for one of
+integers, and where that is a mistake, of floats; what may be made of its own elements
+only says that they may be so. All lists of one name in a function hold one type.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from chadllvm.frontend.marks import (
     check_settled,
     common,
     is_python_list,
+    is_unmade,
     listed,
     mark_as,
     mark_of,
@@ -46,7 +48,7 @@ from chadllvm.frontend.ragged_making import (
 )
 from chadllvm.frontend.scope import Unusable
 from chadllvm.frontend.subscript import dimension
-from chadllvm.frontend.surface import Augmented, Changed
+from chadllvm.frontend.surface import Augmented, Changed, For, names_in, target_names
 from chadllvm.frontend.varying import may_vary, record_may_vary
 from chadllvm.frontend.writing import (
     add_at,
@@ -59,7 +61,6 @@ from chadllvm.ir.build import Builder
 from chadllvm.ir.record import ListNames
 from chadllvm.ir.term import Inject, Lambda, Lit, Operand, Var
 from chadllvm.ir.types import (
-    F64,
     I64,
     Array,
     Product,
@@ -113,7 +114,7 @@ def begin_list(cx: Context, target: ast.Name, node: ast.expr) -> None:
     if known is None:
 
         def learn(span: Span) -> NoReturn:
-            raise Learned(name, F64, is_sure=False)
+            raise Learned(name, I64, is_sure=False)
 
         cx.scope.assign(name, _EmptyList(learn, name))
         return
@@ -146,7 +147,7 @@ def change(cx: Context, call: Changed) -> None:
         return
     match method:
         case "append":
-            _append(cx, name, call.args[0])
+            _append(cx, name, call.args[0], cx.value(call.args[0]))
         case "extend":
             _extend(cx, name, call.args[0])
         case "pop":
@@ -230,17 +231,37 @@ def extend(cx: Context, name: ast.Name, node: Augmented) -> Value | None:
     return None
 
 
-def _append(cx: Context, name: ast.Name, node: ast.expr) -> None:
-    item = cx.value(node)
+def doubted_names(cx: Context) -> set[str]:
+    """The names whose values may follow from a guess of what an empty list holds."""
+    names = {name for name in cx.elements if _is_open(cx, name)} | cx.doubted
+    for loop in cx.loops:
+        if isinstance(loop, For) and not names.isdisjoint(names_in(loop.iterable)):
+            names.update(target_names(loop.target))
+    return names
+
+
+def _is_open(cx: Context, name: str) -> bool:
+    """Whether it is not settled what a list holds: its type, or which are lists."""
+    value = cx.scope.lookup(name)
+    is_made = not isinstance(value, Var) or not is_unmade(mark_of(cx, value))
+    return not (cx.elements[name].is_sure and is_made)
+
+
+def _append(cx: Context, name: ast.Name, node: ast.expr, item: Operand) -> None:
     level = cx.begun.get(name.id, len(cx.enclosing))
     if is_list(item) or (is_element(item) and may_vary(cx, level, item)):
         raise Learned(name.id, list_of(cx, item), is_sure=True)
     known = cx.elements.get(name.id)
-    begins = known is not None or isinstance(cx.scope.lookup(name.id), _EmptyList)
+    is_unknown = isinstance(cx.scope.lookup(name.id), _EmptyList)
+    begins = known is not None or is_unknown
     if begins and isinstance(item.type, Product) and record_may_vary(cx, level, item):
         item = cx.at(node).one(Inject(varied(item.type), 0, item))
-    if known is not None and not known.is_sure:
-        raise Learned(name.id, item.type, is_sure=True)
+    if is_unknown or (known is not None and not known.is_sure):
+        is_guess = not doubted_names(cx).isdisjoint(names_in(node))
+        if known is None or known.elem != item.type or not is_guess:
+            is_sure = known is not None or not is_guess
+            raise Learned(name.id, item.type, is_sure=is_sure)
+        known.is_likely = True
     array = _list(cx, name, "append", item.type)
     made = _appended(cx, node, cx.at(node), name.id, array, item)
     _bind(cx, name, made, _with(cx, array, item))
@@ -265,8 +286,6 @@ def _appended(
     assert isinstance(array.type, Array)
     elem, known = element(array.type, 1), cx.elements.get(name)
     joined = join_values(Var("x", elem), item)
-    if known is not None and not known.is_sure:
-        raise Learned(name, item.type, is_sure=True)
     if known is not None and joined is not None and joined != elem:
         check_element_growth(cx.span(node), name, elem, joined)
         raise Learned(name, joined, is_sure=True)
@@ -293,6 +312,9 @@ def _extend(cx: Context, name: ast.Name, node: ast.expr) -> None:
     """`xs.extend(ys)`: an append for each element, in order."""
     source = items(cx, node)
     sample = source.element(Builder(), Var("i", I64)).type
+    known = cx.elements.get(name.id)
+    if known is not None and not known.is_sure:
+        raise Learned(name.id, sample, is_sure=True)
     array = _list(cx, name, "extend", sample)
     index, state = Var("i", I64), Var(name.id, array.type)
     with cx.nested() as b:
@@ -356,9 +378,9 @@ def _moved(
 def _insert(cx: Context, name: ast.Name, call: Changed) -> None:
     """`xs.insert(k, v)`: places beyond the ends are the ends."""
     where, new = call.args
-    index, value = integer(cx, where), cx.settled(new, cx.value(new))
+    index, item = integer(cx, where), cx.value(new)
     b = cx.at(call)
-    _append(cx, name, value)
+    _append(cx, name, new, item)
     last = b.prim("isub", dimension(b, cx.value(name), 0), Lit(1))
     turned = b.prim("imax", b.prim("iadd", index, last), Lit(0))
     is_behind = b.prim("ilt", index, Lit(0))
@@ -366,7 +388,7 @@ def _insert(cx: Context, name: ast.Name, call: Changed) -> None:
     _moved(cx, name, call, at, is_up=False)
     target = ast.Subscript(name, cx.settled(where, at), ast.Store())
     place = place_of(cx, ast.copy_location(target, call))
-    assign(cx, place, cx.lazy(value))
+    assign(cx, place, item)
 
 
 def _remove(cx: Context, name: ast.Name, call: Changed) -> None:

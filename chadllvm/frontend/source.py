@@ -23,6 +23,7 @@ from typing import Any
 from chadllvm.errors import function_errors
 from chadllvm.frontend.desugared import desugar
 from chadllvm.frontend.generators import write_out
+from chadllvm.frontend.growing import write_growing
 from chadllvm.frontend.lifted import lift
 from chadllvm.support.diagnostic import CompileError, Span
 from chadllvm.support.overloads import is_provided
@@ -171,6 +172,7 @@ def _read(function: Callable[..., Any]) -> Source:
     _stop_at_lines(node, code, int(wrapped))
     write_out(node, function.__globals__)
     desugar(node, function.__globals__)
+    write_growing(node, function.__globals__)
     lift(node)
     file, first = code.co_filename, code.co_firstlineno
     return Source(function, node, file, first, lines, wrapped, place=_place(function))

@@ -35,12 +35,13 @@ from chadllvm.frontend.expression import operation
 from chadllvm.frontend.free import free_names
 from chadllvm.frontend.lists import (
     begin_list,
+    doubted_names,
     extend,
     is_empty_list,
 )
 from chadllvm.frontend.liveness import exit_reads
 from chadllvm.frontend.local import note_siblings
-from chadllvm.frontend.marks import check_settled, is_unmade, mark_of, may_be_list
+from chadllvm.frontend.marks import check_settled, may_be_list
 from chadllvm.frontend.match_statement import Matched
 from chadllvm.frontend.narrowing import assume, assume_told, told
 from chadllvm.frontend.pausing import stop
@@ -70,6 +71,7 @@ from chadllvm.frontend.surface import (
     base,
     goes_on,
     has_break,
+    names_in,
     target_names,
 )
 from chadllvm.frontend.targets import bind_target
@@ -190,21 +192,10 @@ def _is_doubted(cx: Context, statement: Statement) -> bool:
     """
     if not isinstance(statement, Assign):
         return False
-    doubted = {name for name in cx.elements if _is_open(cx, name)} | cx.doubted
-    for loop in cx.loops:
-        if isinstance(loop, For) and not doubted.isdisjoint(_names_in(loop.iterable)):
-            doubted.update(target_names(loop.target))
-    is_doubted = not doubted.isdisjoint(_names_in(statement.value))
+    is_doubted = not doubted_names(cx).isdisjoint(names_in(statement.value))
     change = cx.doubted.update if is_doubted else cx.doubted.difference_update
     change(target_names(statement.target))
     return is_doubted
-
-
-def _is_open(cx: Context, name: str) -> bool:
-    """Whether it is not settled what a list holds: its type, or which are lists."""
-    value = cx.scope.lookup(name)
-    is_made = not isinstance(value, Var) or not is_unmade(mark_of(cx, value))
-    return not (cx.elements[name].is_sure and is_made)
 
 
 def _is_assigned(cx: Context, statement: Statement) -> bool:
@@ -216,10 +207,6 @@ def _is_assigned(cx: Context, statement: Statement) -> bool:
     return all(
         name not in cx.elements and cx.scope.lookup(name) is not None for name in names
     )
-
-
-def _names_in(node: ast.expr) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def _expressions(statement: Statement) -> tuple[ast.expr, ...]:

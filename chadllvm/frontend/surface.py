@@ -272,6 +272,11 @@ def target_names(target: ast.expr) -> Iterator[str]:
             yield name.id
 
 
+def names_in(node: ast.expr) -> set[str]:
+    """All names in an expression, whatever binds them."""
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
 def target_parts(target: ast.expr) -> Iterator[ast.expr]:
     """The targets in a target that are no tuples, in order."""
     stack = [target]

@@ -72,6 +72,58 @@ def test_they_hold_arrays(form: Callable[..., Any]) -> None:
     assert cl.check_grads(compiled, (A,)) is None  # type: ignore[func-returns-value]
 
 
+def sums_of_two(n: int) -> list[int]:
+    found = []
+    for i in range(n):
+        if i > 1:
+            found.append(found[-1] + found[-2])
+        else:
+            found.append(1)
+    return found
+
+
+def chosen(n: int) -> list[int]:
+    found = []
+    for i in range(n):
+        found.append(found[-1] + found[-2] if i > 1 else 1)
+    return found
+
+
+def of_another(n: int) -> list[int]:
+    first, second = [], []
+    for _ in range(n):
+        if second:
+            first.append(second[-1] * 2 + 1)
+            second.append(first[-1])
+        else:
+            second.append(2)
+    return first
+
+
+def signs(n: int) -> list[bool]:
+    found = []
+    for _ in range(n):
+        found.append(not found[-1] if found else True)
+    return found
+
+
+def with_zero(n: int) -> list[float]:
+    found = []
+    for i in range(n):
+        before = found[-1] if found else 0.0
+        found.append(before + i)
+    return found
+
+
+@pytest.mark.parametrize("form", [sums_of_two, chosen, of_another, signs, with_zero])
+def test_numbers_made_of_their_own_keep_their_type(form: Callable[..., Any]) -> None:
+    """Integers beyond 2⁵³ are exact, which they would not be as floats."""
+    expected = form(60)
+    found = cl.jit(form)(60)
+    assert found.tolist() == expected
+    assert found.dtype == np.array(expected).dtype
+
+
 def of_a_range(a: cl.f64[:, :]) -> float:
     places = range(len(a))
     total = 0.0

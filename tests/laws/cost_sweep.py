@@ -27,6 +27,7 @@ from chadllvm.llvm.optimize import Effort
 from tests.laws import (
     chosen_arrays,
     exchanged_arrays,
+    grown_lists,
     kept_arrays,
     listed_arrays,
     loops_without_steps,
@@ -58,6 +59,7 @@ PROGRAMS: tuple[Program, ...] = (
     *updated_by_calls.PROGRAMS,
     *sizes_of_records.PROGRAMS,
     *moved_items.PROGRAMS,
+    *grown_lists.PROGRAMS,
 )
 
 WRT = (0, 1, 2)

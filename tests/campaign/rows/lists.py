@@ -176,6 +176,23 @@ def popped(w: Writer) -> None:
     w.declare(value, "float")
 
 
+@statement("Lists that grow", 1.0)
+def lists_in_a_list(w: Writer) -> None:
+    name, i, value = w.fresh("g"), w.fresh("i"), w.fresh("q")
+    w.line(f"{name} = {w.pick('[[] for _ in range(3)]', '[[], [0.5], []]')}")
+    w.line(f"for {i} in range({w.expr('small')}):")
+    with w.looped():
+        w.declare(i, "int")
+        w.scope[-1].is_fixed = True
+        w.line(f"{name}[{i} % 3].append({w.expr('float')})")
+        w.line(f"if len({name}[0]) > 2:")
+        w.line(f"    {name}[{w.pick('0', '-1')}].append({name}[0].pop())")
+    w.line(f"{name}[1].append({w.expr('float')})")
+    total = w.pick(f"sum(sum(r) for r in {name})", f"{name}[1][-1] * len({name}[0])")
+    w.line(f"{value} = {total}")
+    w.declare(value, "float")
+
+
 @statement("Lists of arrays", 1.2)
 def list_of_arrays(w: Writer) -> None:
     name, i = w.fresh("g"), w.fresh("i")
