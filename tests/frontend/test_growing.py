@@ -71,7 +71,7 @@ def replaced(x: cl.f64[:], k: int) -> float:
         if i % 5 == k:
             rows[1] = [q * 0.5 for q in rows[1]]
             rows[2] = []
-            rows[0] = rows[0][1:] + [v]
+            rows[0] = [*rows[0][1:], v]
         if len(rows[0]) > 4:
             rows[0].clear()
     rows[1].sort(key=lambda v: -v)
