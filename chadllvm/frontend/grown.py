@@ -93,21 +93,6 @@ def _owner(node: ast.expr) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
-def _is_new(node: ast.expr) -> bool:
-    """Whether an expression makes a list, which nothing else stands for."""
-    match node:
-        case ast.List() | ast.ListComp() | ast.Call(ast.Name("list" | "sorted")):
-            return True
-        case ast.Call(ast.Attribute(_, "copy" | "tolist"), []):
-            return True
-        case ast.Subscript(_, ast.Slice()):
-            return True
-        case ast.BinOp(left, ast.Add() | ast.Mult(), right):
-            return isinstance(left, ast.List) or isinstance(right, ast.List)
-        case _:
-            return False
-
-
 class Growing(ast.NodeTransformer):
     """Rewrites the statements in which a list of lists grows."""
 
@@ -225,6 +210,20 @@ class Growing(ast.NodeTransformer):
             case _:
                 return None
 
+    def _is_new(self, node: ast.expr) -> bool:
+        """Whether an expression makes a list, which nothing else stands for."""
+        match node:
+            case ast.List() | ast.ListComp() | ast.Call(ast.Name("list" | "sorted")):
+                return True
+            case ast.Call(ast.Attribute(_, "copy" | "tolist"), []):
+                return True
+            case ast.Subscript(owner, ast.Slice()):
+                return self._element(owner) is not None
+            case ast.BinOp(left, ast.Add() | ast.Mult(), right):
+                return isinstance(left, ast.List) or isinstance(right, ast.List)
+            case _:
+                return False
+
     def _read(self, node: ast.expr) -> ast.expr:
         """An expression that is only read: one of the lists, or another one."""
         at = self._element(node)
@@ -290,14 +289,15 @@ class Growing(ast.NodeTransformer):
         if (at := self._element(target)) is not None:
             return self._replaced(at, node.value, node)
         if (at := self._element(node.value)) is not None:
-            return self._named(node.targets, at, node)
+            return self._named(at, node)
         return self._changed(node)
 
-    def _named(
-        self, targets: Sequence[ast.expr], at: ast.expr, node: ast.stmt
-    ) -> ast.stmt:
-        """`row = rows[i]`"""
-        match targets:
+    def _named(self, at: ast.expr, node: ast.Assign) -> ast.stmt:
+        """`row = rows[i]`, and `a, b = rows[i]`."""
+        match node.targets:
+            case [ast.Tuple() as parts] if not self._changes(parts):
+                node.value = self._read(node.value)
+                return node
             case [ast.Name(name)] if not self._resizes(*self._after, kept=["append"]):
                 place = f"place of {self._own(name)}"
                 number = self._expr("range(len(begins))[at]", node, at=self.visit(at))
@@ -322,7 +322,7 @@ class Growing(ast.NodeTransformer):
         at = self._element(node.target)
         if at is None:
             return self._changed(node)
-        if not isinstance(node.op, ast.Add) or not _is_new(node.value):
+        if not isinstance(node.op, ast.Add) or not self._is_new(node.value):
             raise Other
         return [self._set("at", self.visit(at), node), *self._extended(node.value)]
 
@@ -389,7 +389,7 @@ class Growing(ast.NodeTransformer):
         empty = self._statements("sizes[at] = 0", node)
         if isinstance(value, ast.List) and not value.elts:
             return [place, *empty]
-        if not _is_new(value):
+        if not self._is_new(value):
             raise Other
         held = self._set("new", self._read(value), value)
         name = ast.copy_location(ast.Name(self._own("new"), ast.Load()), value)
@@ -445,7 +445,7 @@ class Growing(ast.NodeTransformer):
 
     def _with(self, value: ast.expr) -> list[ast.stmt]:
         """One more list, which is made here."""
-        if not _is_new(value):
+        if not self._is_new(value):
             raise Other
         begin = self._set("begin", self._expr("len(items)", value), value)
         match value:
@@ -480,6 +480,8 @@ class Growing(ast.NodeTransformer):
         match node:
             case ast.Call(ast.Name("len"), [only], []) if self._is_list(only):
                 return self._expr("len(begins)", node)
+            case ast.Call(ast.Name("min" | "max"), [_, _, *_]):
+                return self.generic_visit(node)  # It is one of them.
             case ast.Call(ast.Name(called), args) if called in READERS:
                 pass
             case ast.Call(ast.Attribute(ast.Name(owner)), args) if owner in self._numpy:

@@ -141,9 +141,22 @@ def kept(x: cl.f64[:], k: int) -> float:
     return found + again[2] * k + sum(rows[0]) * sum(rows[1])
 
 
+def taken_apart(x: cl.f64[:], k: int) -> float:
+    rows = [[] for _ in range(k)]
+    for v in x[:6]:
+        rows[0].append(v)
+        if len(rows[0]) == 2:
+            low, high = rows[0]
+            rows[1].append(low * high + k)
+            rows[0].clear()
+    array = np.asarray(rows[1])
+    rows[1][0] = 5.0
+    return sum(rows[1]) * array[0] + max(rows[1]) + rows[1].index(5.0)
+
+
 PROGRAMS = (
     *(buckets, groups, each_step, pairs, elements, replaced, extended, shortened),
-    *(named, handed_on, kept),
+    *(named, handed_on, kept, taken_apart),
 )
 
 
@@ -277,6 +290,14 @@ def in_two_lists(x: cl.f64[:]) -> float:
     return sum(chosen[0])
 
 
+def one_of_two(x: cl.f64[:]) -> float:
+    rows = [[x[0]], [x[1]]]
+    least = min(rows[0], rows[1])
+    rows[0].append(x[2])
+    rows[1].append(x[3])
+    return sum(least)
+
+
 def of_itself(x: cl.f64[:]) -> float:
     rows = [[v] for v in x]
     rows[0].append(x[1])
@@ -287,7 +308,7 @@ def of_itself(x: cl.f64[:]) -> float:
 
 OTHERS = (
     *(of_a_name, by_two_names, appended_name, by_a_function, while_it_is_read),
-    *(behind_its_loop, changed_places, in_two_lists, of_itself),
+    *(behind_its_loop, changed_places, in_two_lists, one_of_two, of_itself),
 )
 
 
