@@ -25,7 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from chadllvm.frontend.grown import READERS, Growing, Other, changes
+from chadllvm.frontend.grown import Growing, Other, changes
+from chadllvm.frontend.written import hides_python
 
 
 def write_growing(definition: ast.FunctionDef, names: Mapping[str, Any]) -> None:
@@ -38,9 +39,7 @@ def write_growing(definition: ast.FunctionDef, names: Mapping[str, Any]) -> None
         if isinstance(inner, ast.FunctionDef):
             write_growing(inner, names)
     grown = dict.fromkeys(_grown(nodes))
-    every = (node for node in nodes if isinstance(node, ast.Name))
-    stored = {node.id for node in every if not isinstance(node.ctx, ast.Load)}
-    if not grown or not READERS.isdisjoint({*stored, *names}):
+    if not grown or hides_python(definition, names):
         return
     numpy = [name for name, module in names.items() if module is np]
     for name in grown:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from chadllvm.frontend.surface import ALL_CHANGING
+from chadllvm.frontend.written import KEPT, written
 
 _BEGUN = """
 items = []
@@ -55,10 +56,7 @@ _PART = "items[begins[at]:begins[at] + sizes[at]]"
 _WHOLE = "[items[begin:begin + size] for begin, size in zip(begins, sizes)]"
 
 # What is read of a list by these is no list, or another one.
-READERS = {
-    *("len", "sum", "min", "max", "any", "all", "sorted", "list", "tuple", "set"),
-    *("enumerate", "zip", "reversed", "range", "int", "float", "abs", "round"),
-}
+READERS = KEPT - {"IndexError"}
 
 
 class Other(Exception):
@@ -129,10 +127,7 @@ class Growing(ast.NodeTransformer):
     def _statements(
         self, text: str, place: ast.AST, **given: ast.expr
     ) -> list[ast.stmt]:
-        """Statements with names of their own, but for those that are given."""
-        tree = _Filled(self._own, given, place).visit(ast.parse(text))
-        found: list[ast.stmt] = tree.body
-        return found
+        return written(text, self._own, place, **given)
 
     def _expr(self, text: str, place: ast.AST, **given: ast.expr) -> ast.expr:
         (statement,) = self._statements(text, place, **given)
@@ -594,24 +589,6 @@ class Growing(ast.NodeTransformer):
     def visit_Lambda(self, node: ast.Lambda | ast.FunctionDef) -> Any:
         if any(map(self._is_read, ast.walk(node))):
             raise Other
-        return node
-
-
-class _Filled(ast.NodeTransformer):
-    """Puts names and expressions into a text, all at one place of the user's."""
-
-    def __init__(self, own: Any, given: dict[str, ast.expr], place: ast.AST) -> None:
-        self._own, self._given, self._place = own, given, place
-
-    def visit(self, node: ast.AST) -> Any:
-        if hasattr(node, "lineno"):
-            ast.copy_location(node, self._place)
-        if not isinstance(node, ast.Name):
-            return self.generic_visit(node)
-        if node.id in self._given:
-            return copy.deepcopy(self._given[node.id])
-        if node.id not in READERS and node.id != "IndexError":
-            node.id = self._own(node.id)
         return node
 
 

@@ -131,6 +131,14 @@ def begin_list(cx: Context, target: ast.Name, node: ast.expr) -> None:
     cx.scope.assign(name, made)
 
 
+def begin_filled(cx: Context, name: str, node: ast.List | ast.ListComp) -> None:
+    """`xs = [[1.0]]`: its lists are of any sizes if such are appended."""
+    cx.begun[name] = len(cx.enclosing)
+    known = cx.elements.get(name)
+    if known is not None and list_names(known.elem) is not None:
+        cx.wanted[node] = known.elem
+
+
 def change(cx: Context, call: Changed) -> None:
     """A statement that changes what a name stands for: `xs.append(v)` and so on."""
     assert isinstance(call.func, ast.Attribute)
@@ -249,9 +257,12 @@ def _is_open(cx: Context, name: str) -> bool:
 
 def _append(cx: Context, name: ast.Name, node: ast.expr, item: Operand) -> None:
     level = cx.begun.get(name.id, len(cx.enclosing))
-    if is_list(item) or (is_element(item) and may_vary(cx, level, item)):
-        raise Learned(name.id, list_of(cx, item), is_sure=True)
     known = cx.elements.get(name.id)
+    whole = cx.scope.lookup(name.id)
+    if is_list(item) or (is_element(item) and may_vary(cx, level, item, whole)):
+        ty = list_of(cx, item)
+        if known is None or known.elem != ty:
+            raise Learned(name.id, ty, is_sure=True)
     is_unknown = isinstance(cx.scope.lookup(name.id), _EmptyList)
     begins = known is not None or is_unknown
     if begins and isinstance(item.type, Product) and record_may_vary(cx, level, item):

@@ -24,6 +24,7 @@ from chadllvm.errors import function_errors
 from chadllvm.frontend.desugared import desugar
 from chadllvm.frontend.generators import write_out
 from chadllvm.frontend.growing import write_growing
+from chadllvm.frontend.heaps import write_heaps
 from chadllvm.frontend.lifted import lift
 from chadllvm.support.diagnostic import CompileError, Span
 from chadllvm.support.overloads import is_provided
@@ -172,6 +173,7 @@ def _read(function: Callable[..., Any]) -> Source:
     _stop_at_lines(node, code, int(wrapped))
     write_out(node, function.__globals__)
     desugar(node, function.__globals__)
+    write_heaps(node, function.__globals__)
     write_growing(node, function.__globals__)
     lift(node)
     file, first = code.co_filename, code.co_firstlineno

@@ -34,6 +34,7 @@ from chadllvm.frontend.delayed import succeed
 from chadllvm.frontend.expression import operation
 from chadllvm.frontend.free import free_names
 from chadllvm.frontend.lists import (
+    begin_filled,
     begin_list,
     doubted_names,
     extend,
@@ -289,6 +290,8 @@ def _assign_value(cx: Context, statement: Assign) -> None:
         return
     if _assign_each(cx, target, node):
         return
+    if isinstance(target, ast.Name) and isinstance(node, ast.List | ast.ListComp):
+        begin_filled(cx, target.id, node)
     since = len(cx.builder.bindings)
     value = cx.value(node)
     if statement.annotation is not None:

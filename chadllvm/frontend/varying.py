@@ -5,8 +5,9 @@
 
 They may if the size of one depends on the step that makes it, as far as that can be
 seen: of the state of a loop, and of what a call makes of arrays that have one size, it
-is taken for granted that it has one. If that is wrong it is found when the program
-runs. An annotation decides where it matters.
+is taken for granted that it has one. It has not where its size is another number than
+that of an array in the list that it goes into, as one more, or the half. If that is
+wrong it is found when the program runs. An annotation decides where it matters.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from chadllvm.frontend.context import Context
 from chadllvm.frontend.delayed import Delayed, Value
+from chadllvm.ir.op import Prim
 from chadllvm.ir.rewrite import free_vars_of
 from chadllvm.ir.term import (
     Apply,
@@ -22,6 +24,7 @@ from chadllvm.ir.term import (
     Block,
     Call,
     Case,
+    Expr,
     If,
     Lambda,
     Lit,
@@ -35,19 +38,23 @@ from chadllvm.ir.union import can_vary
 from chadllvm.ops.alias import Alias
 from chadllvm.ops.build import Build
 from chadllvm.ops.grow import Append, DropLast
-from chadllvm.ops.index import Dim, Index, Sized, Zeros
+from chadllvm.ops.index import Dim, Empty, Index, Sized, Zeros
 from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.update import Update
 
+# What makes another number of a size.
+_COUNTING = ("iadd", "isub", "imul", "ifloordiv")
 
-def may_vary(cx: Context, level: int, array: Value) -> bool:
+
+def may_vary(cx: Context, level: int, array: Value, whole: object = None) -> bool:
     """Whether the size of an array depends on loops entered since a level of nesting.
 
-    The level is that of `cx.enclosing` where the list begins.
+    The level is that of `cx.enclosing` where the list begins, which is `whole` now.
     """
     walk = _walk(cx, level)
     if walk is None:
         return False
+    walk.whole = whole
     if isinstance(array, Delayed):
         return any(map(walk.value, array.shape))
     return walk.size(array)
@@ -84,6 +91,8 @@ class _Varying:
     ) -> None:
         self._defined: dict[Var, Binding] = {}
         self._outside, self._items = outside, items
+        # The list that the arrays go into, if it is there already.
+        self.whole: object = None
         self._sizes: dict[Var, bool] = {}
         self._values: dict[Var, bool] = {}
         # What the branches of a `Case` are given, with what that is about.
@@ -92,6 +101,11 @@ class _Varying:
 
     def _enter(self, bindings: Iterable[Binding]) -> None:
         self._defined.update((v, b) for b in bindings for v in b.vars)
+
+    def _made(self, operand: Operand) -> Expr | None:
+        """What makes a value in the steps, if it is made there."""
+        binding = self._defined.get(operand) if isinstance(operand, Var) else None
+        return None if binding is None else binding.expr
 
     def size(self, operand: Operand) -> bool:
         """Whether the size of an array does."""
@@ -110,8 +124,7 @@ class _Varying:
             return self.size(operand)
         if not holds_array(operand.type):
             return False
-        binding = self._defined.get(operand) if isinstance(operand, Var) else None
-        match binding and binding.expr:
+        match self._made(operand):
             case Product(parts):
                 return any(map(self.sizes_in, parts))
             case Call(_, args):
@@ -159,16 +172,14 @@ class _Varying:
             return False
         if operand in self._held:
             return self._is_piece(self._held[operand])
-        binding = self._defined.get(operand)
-        match binding and binding.expr:
+        match self._made(operand):
             case Apply(Index(), (array, *indices)):
                 is_kept = isinstance(array.type, Array) and has_pieces(array.type.elem)
                 return is_kept and any(map(self.value, indices))
             case Proj(arg, index):
-                made = self._defined.get(arg) if isinstance(arg, Var) else None
-                if made is not None and isinstance(made.expr, Product):
-                    return self._is_piece(made.expr.args[index])
-                return self._is_piece(arg)
+                made = self._made(arg)
+                part = made.args[index] if isinstance(made, Product) else arg
+                return self._is_piece(part)
             case Case(arg, branches):
                 blocks = self._branches(arg, branches)
                 for block in blocks:
@@ -183,8 +194,7 @@ class _Varying:
 
     def _count(self, array: Operand) -> Operand | None:
         """The number of elements of an array if it is a constant."""
-        binding = self._defined.get(array) if isinstance(array, Var) else None
-        match binding and binding.expr:
+        match self._made(array):
             case Apply(Build(), (Lit() as count,)):
                 return count
             case Apply(Alias() | Sized(), (inner, *_)):
@@ -201,8 +211,7 @@ class _Varying:
         return any(self.value(a) for a in args if a.type == I64)
 
     def _component(self, arg: Operand, index: int) -> bool:
-        binding = self._defined.get(arg) if isinstance(arg, Var) else None
-        match binding and binding.expr:
+        match self._made(arg):
             case Product(parts):
                 return self.size(parts[index])
             case Call(_, args):
@@ -218,7 +227,21 @@ class _Varying:
         if position >= len(starts):
             return self._result(body.body, position)
         state, result = body.params[1 + position], body.body.results[position]
+        if self._is_size_in_whole(count) and self._appended(result) > 0:
+            match self._made(starts[position]):
+                case Apply(Empty()) if self._appended(result) == 1:
+                    pass
+                case _:
+                    return True
         return self.size(starts[position]) or self._grows(state, result, count)
+
+    def _appended(self, result: Operand) -> int:
+        """How many elements a step of a loop appends, whatever it chooses."""
+        match self._made(result):
+            case Apply(Append(), (array, *_)):
+                return 1 + self._appended(array)
+            case _:
+                return 0
 
     def _grows(self, state: Var, result: Operand, count: Operand) -> bool:
         """Whether a loop's steps change the size of a state in different ways."""
@@ -275,5 +298,33 @@ class _Varying:
         match binding.expr:
             case Apply(Dim(), (array,)):
                 return self.size(array)
+            case Apply(Prim(name), args) if name in _COUNTING and any(
+                map(self._is_size_in_whole, args)
+            ):
+                return True
             case expr:
                 return any(map(self.value, free_vars_of(expr)))
+
+    def _is_size_in_whole(self, operand: Operand) -> bool:
+        """Whether a number is a size of the arrays that are in the list already."""
+        match self._made(operand):
+            case Apply(Dim(), (array,)):
+                return array is not self.whole and self._is_in_whole(array)
+            case Apply(Prim(), args):
+                return any(map(self._is_size_in_whole, args))
+            case _:
+                return False
+
+    def _is_in_whole(self, array: Operand) -> bool:
+        """Whether an array is in the list, or has the size of one."""
+        if array is self.whole:
+            return True
+        match self._made(array):
+            case Apply(
+                Index() | Alias() | Update() | Append() | DropLast() | Sized(), args
+            ):
+                return self._is_in_whole(args[0])
+            case Apply(Build(), (count,)):
+                return self._is_size_in_whole(count)
+            case _:
+                return False

@@ -8,6 +8,7 @@ HEAD = """\
 import bisect
 import dataclasses
 import functools
+import heapq
 import itertools
 import math
 import operator

@@ -193,6 +193,18 @@ def lists_in_a_list(w: Writer) -> None:
     w.declare(value, "float")
 
 
+@statement("Lists that grow", 0.6)
+def heap(w: Writer) -> None:
+    name, value = w.fresh("h"), w.fresh("q")
+    w.line(f"{name} = [v for v in {w.expr('vec')}]")
+    w.line(f"heapq.heapify({name})")
+    w.line(f"heapq.heappush({name}, {w.expr('float')})")
+    w.line(f"{value} = heapq.heappop({name})")
+    w.line(f"{value} += sum(heapq.{w.pick('nsmallest', 'nlargest')}(2, {name}))")
+    w.declare(value, "float")
+    w.declare(name, "list", ours=True)
+
+
 @statement("Lists of arrays", 1.2)
 def list_of_arrays(w: Writer) -> None:
     name, i = w.fresh("g"), w.fresh("i")
