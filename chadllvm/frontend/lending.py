@@ -15,10 +15,13 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from chadllvm.errors import update_errors
 from chadllvm.frontend.context import Callees, Context, UpdatedPart
 from chadllvm.frontend.delayed import delayed, force, succeed
 from chadllvm.frontend.local import LocalFunction
+from chadllvm.frontend.scope import NotStatic
 from chadllvm.frontend.signature import Parameter
 from chadllvm.frontend.source import Function
 from chadllvm.frontend.surface import Updating, base
@@ -76,6 +79,8 @@ def lent(
     for name in names:
         if name in updates.reassigned:
             continue
+        if updates.has_result and _is_made(cx, given[name]):
+            continue
         if name not in updates.objects:
             found[name] = _lent(cx, given[name], values[name])
         elif name not in new:
@@ -83,6 +88,29 @@ def lent(
     cx.lent[node] = {name: given[name] for name in names}
     cx.updated_parts[node] = []
     return found
+
+
+# NumPy's functions that make an array for each call.
+_MAKERS = (
+    *(np.zeros, np.ones, np.full, np.empty, np.array, np.arange, np.copy, np.eye),
+    *(np.zeros_like, np.ones_like, np.full_like, np.empty_like),
+)
+
+
+def _is_made(cx: Context, part: ast.expr) -> bool:
+    """Whether an argument is an array that is made for the call, which then is lost."""
+    match part:
+        case ast.List() | ast.ListComp() | ast.BinOp():
+            return True
+        case ast.Call(ast.Attribute(_, "copy"), []):
+            return True
+        case ast.Call(function):
+            try:
+                return cx.static(function) in _MAKERS
+            except (NotStatic, TypeError):
+                return False
+        case _:
+            return False
 
 
 def _lent(cx: Context, part: ast.expr, value: Operand) -> Operand:

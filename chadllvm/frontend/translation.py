@@ -282,7 +282,8 @@ class _Program:
     def _source(self, function: Code) -> Source:
         if isinstance(function, LocalFunction):
             return function.source
-        return self.sources.get(function) or read_source(function)
+        found = self.sources.get(function) or self.analysis.source(function)
+        return found or read_source(function)
 
     def wrapper(
         self,

@@ -5,10 +5,11 @@
             a[i] *= k                →     a function of (a, k) that gives the last a
 
 A function that returns nothing updates the arrays among its parameters that it writes
-to; any other one those that `jit(updates=…)` names. Arrays are values here, so such a
-function gives them as they are at its end, in front of its result; a call is a
-statement, after which the names of its arguments stand for what they were given
-(`driver/updating.py`).
+to; any other one those that `jit(updates=…)` names, and a recursive one that is not
+compiled by itself those that it hands on to itself and does not return. Arrays are
+values here, so such a function gives them as they are at its end, in front of its
+result; a call is a statement, after which the names of its arguments stand for what
+they were given (`driver/updating.py`).
 
     def step(self, dt):                    updates self, has no result
         self.x += self.v * dt
@@ -133,7 +134,8 @@ class _Facts:
     """What a definition says: `writes` are the names of arrays that it writes to, and
     `assigns` those of what it assigns fields or entries of. Its arguments may be
     `foreign`: Python's, or those of a function with rules. `lifted` are the parameters
-    for variables around, `reassigned` those of them that are `nonlocal`."""
+    for variables around, `reassigned` those of them that are `nonlocal`; `handed_on`
+    those that a recursion has in common."""
 
     params: tuple[str, ...]
     told: tuple[str, ...] | None
@@ -146,6 +148,7 @@ class _Facts:
     foreign: bool = False
     lifted: frozenset[str] = frozenset()
     reassigned: frozenset[str] = frozenset()
+    handed_on: set[str] = field(default_factory=set)
 
     def updates(self, known: Callable[[ast.FunctionDef], Updates]) -> Updates:
         acts = self.acts or any(known(c.definition).acts for c in self.calls)
@@ -171,7 +174,7 @@ class _Facts:
         outer = self.reassigned
         found = (written | self.writes) - self.bound
         if self.has_result:
-            found &= self.lifted
+            found &= self.lifted | (set() if self.foreign else self.handed_on)
         names = tuple([p for p in self.params if p in found | objects | outer])
         if self.has_result:
             return Updates(names, acts=acts, objects=objects, reassigned=outer)
@@ -220,6 +223,8 @@ class Analysis:
         self._roots: dict[Function, dict[str, ast.FunctionDef | None]] = {}
         self._known: dict[ast.FunctionDef, Updates] = {}
         self._local_names: dict[ast.FunctionDef, set[str]] = {}
+        # Those that the user compiles by themselves.
+        self._compiled: set[ast.FunctionDef] = set()
         self._called: dict[tuple[Function, ast.expr], list[_Callee]] = {}
         self._near: dict[Function, tuple[type, ...]] = {}
         self._given_back: dict[ast.FunctionDef, frozenset[str] | None] = {}
@@ -358,6 +363,11 @@ class Analysis:
                 plain = {n: name.id for n, name in names.items() if name is not None}
                 facts.calls.append(_Called(callee.source.definition, plain))
                 callees.append(callee.source)
+                if callee.source.definition is definition:
+                    facts.handed_on.update(p for p in plain if _is_name(given[p], p))
+        facts.handed_on -= {name for node in nodes for name in _returned(node)}
+        if definition in self._compiled:
+            facts.handed_on.clear()
         return facts, callees
 
     def _callees(self, source: Source, called: ast.expr) -> list[_Callee]:
@@ -384,7 +394,7 @@ class Analysis:
         found = []
         classes = (*self._classes, *self._near[function])
         for method, given in methods_named(classes, name):
-            source = self._source(method)
+            source = self.source(method)
             if source is not None:
                 found.append(_Callee(source, is_method=bool(given)))
         return found
@@ -408,9 +418,12 @@ class Analysis:
             )
         own = self.local_names(source.definition)
         found = Surroundings(source.function, {}).resolve(called, own.__contains__)
-        return self._source(getattr(found, "py_func", found))
+        own_source = self.source(getattr(found, "py_func", found))
+        if own_source is not None and hasattr(found, "py_func"):
+            self._compiled.add(own_source.definition)
+        return own_source
 
-    def _source(self, function: Any) -> Source | None:
+    def source(self, function: Any) -> Source | None:
         """The source of a function, if it is one of the user's that can be read."""
         if not isinstance(function, FunctionType) or is_library(function):
             return None
@@ -428,7 +441,7 @@ class Analysis:
     ) -> Mapping[str, ast.FunctionDef | None]:
         """The functions defined in one, by name; None where there are several."""
         if function not in self._roots:
-            source = self._source(function)
+            source = self.source(function)
             found: dict[str, ast.FunctionDef | None] = {}
             body = source.definition.body if source is not None else []
             for node in (n for statement in body for n in ast.walk(statement)):
@@ -502,6 +515,23 @@ def _returns_value(node: ast.AST) -> bool:
             return False
         case _:
             return isinstance(node, ast.Return)
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _returned(node: ast.AST) -> Iterator[str]:
+    """The names of what is returned, or is in a tuple that is."""
+    stack = [node.value] if isinstance(node, ast.Return) and node.value else []
+    while stack:
+        match stack.pop():
+            case ast.Name(name):
+                yield name
+            case ast.Tuple(parts):
+                stack += parts
+            case ast.IfExp(_, then, orelse):
+                stack += [then, orelse]
 
 
 def _targets(node: ast.AST) -> Iterator[ast.expr]:

@@ -63,4 +63,24 @@ def remembered(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     return value(len(a) - 1) + np.sum(memo * c)
 
 
-PROGRAMS = (visited_depth_first, one_after_another, updated_halves, remembered)
+def chained(a, memo, k):
+    if k == 0:
+        return a[0]
+    if memo[k] == 0.0:
+        memo[k] = 0.5 * chained(a, memo, k - 1) + 0.25 * chained(a, memo, k // 2) + a[k]
+    return memo[k]
+
+
+def handed_on(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    """The array is a parameter, and what is returned is something else."""
+    memo = np.zeros(len(a))
+    return chained(a, memo, len(a) - 1) * np.sum(memo * c)
+
+
+PROGRAMS = (
+    handed_on,
+    visited_depth_first,
+    one_after_another,
+    updated_halves,
+    remembered,
+)
