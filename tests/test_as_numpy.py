@@ -209,7 +209,7 @@ def check(function: cl.Function[..., Any], args: tuple[Any, ...], form: str) -> 
 @pytest.mark.parametrize(
     ("form", "kind"),
     [
-        pytest.param(form, kind, marks=marks(f"{form} of {kind}", 2, "forms"))
+        pytest.param(form, kind, marks=marks(f"{form} of {kind}", 4, "forms"))
         for form in FORMS
         for kind in KINDS
     ],
@@ -242,7 +242,7 @@ def arguments(form: str) -> Iterator[tuple[Any, ...]]:
 
 @pytest.mark.sweep(share=40)
 @pytest.mark.parametrize(
-    "form", [pytest.param(form, marks=marks(form, 2, "several")) for form in PAIRS]
+    "form", [pytest.param(form, marks=marks(form, 4, "several")) for form in PAIRS]
 )
 def test_of_several(form: str, tmp_path: Path) -> None:
     function = written(form, "a, b, c, i", tmp_path)

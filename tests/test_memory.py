@@ -105,7 +105,7 @@ CALLS: dict[str, Callable[[int], Any]] = {
 
 @pytest.mark.sweep
 @pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=marks(kind, 2, "calls")) for kind in CALLS]
+    "kind", [pytest.param(kind, marks=marks(kind, 4, "calls")) for kind in CALLS]
 )
 def test_many_calls_leave_nothing_behind(kind: str) -> None:
     call = CALLS[kind]
