@@ -20,7 +20,7 @@ any other from there on. In other programs such lists stay as they are, and are 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,14 +34,19 @@ def write_growing(definition: ast.FunctionDef, names: Mapping[str, Any]) -> None
 
     `names` are those of the definition's module.
     """
-    nodes = [*ast.walk(definition)]
-    for inner in nodes[1:]:
-        if isinstance(inner, ast.FunctionDef):
-            write_growing(inner, names)
-    grown = dict.fromkeys(_grown(nodes))
-    if not grown or hides_python(definition, names):
+    functions = [n for n in ast.walk(definition) if isinstance(n, ast.FunctionDef)]
+    found = [(f, dict.fromkeys(_grown([*ast.walk(f)]))) for f in reversed(functions)]
+    if not any(grown for _, grown in found) or hides_python(definition, names):
         return
     numpy = [name for name, module in names.items() if module is np]
+    for function, grown in found:
+        _write(function, grown, numpy)
+
+
+def _write(
+    definition: ast.FunctionDef, grown: Iterable[str], numpy: Collection[str]
+) -> None:
+    """Rewrite the lists of one function, inside of which those of others are."""
     for name in grown:
         block, first, last = _home(definition.body, name)
         for end in (len(block), last + 1):

@@ -100,6 +100,7 @@ class Growing(ast.NodeTransformer):
         self._rows: dict[str, str] = {}
         self._were_rows: set[str] = set()
         self._region: list[ast.stmt] = []
+        self._after: list[ast.stmt] = []
         self._loops = 0
 
     def region(self, nodes: Sequence[ast.stmt], *, is_whole: bool) -> list[ast.stmt]:
@@ -274,6 +275,10 @@ class Growing(ast.NodeTransformer):
         if len(node.targets) > 1 and any(self._changes(t) for t in node.targets):
             raise Other
         match node.value:
+            case ast.Call(ast.Name("zip" | "enumerate" | "reversed")) as later if any(
+                map(self._is_read, ast.walk(later))
+            ):
+                raise Other  # What it gives is read later.
             case ast.Call(ast.Attribute(owner, "pop"), [], []) if (
                 at := self._element(owner)
             ) is not None:
@@ -330,16 +335,18 @@ class Growing(ast.NodeTransformer):
             case [ast.Subscript(owner, index) as target] if (
                 at := self._element(owner)
             ) is not None and not isinstance(index, ast.Slice | ast.Tuple):
-                before = self._set("at", self.visit(at), node)
+                before = [self._set("at", self.visit(at), node)]
                 place = self._expr(_PLACE, target, index=self.visit(index))
                 assert isinstance(place, ast.Subscript)
                 place.ctx = ast.Store()
+                node.value = self.visit(node.value)
                 if isinstance(node, ast.Assign):
+                    before.insert(0, self._set("value", node.value, node.value))
+                    node.value = self._expr("value", node.value)
                     node.targets = [place]
                 else:
                     node.target = place
-                node.value = self._read(node.value)
-                return [before, node]
+                return [*before, node]
             case _:
                 raise Other
 
@@ -388,7 +395,7 @@ class Growing(ast.NodeTransformer):
             raise Other
         held = self._set("new", self._read(value), value)
         name = ast.copy_location(ast.Name(self._own("new"), ast.Load()), value)
-        return [place, held, *empty, *self._each(name, _APPENDED)]
+        return [held, place, *empty, *self._each(name, _APPENDED)]
 
     def _extended(self, value: ast.expr) -> list[ast.stmt]:
         """The list at a place with more elements."""

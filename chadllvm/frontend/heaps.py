@@ -18,20 +18,25 @@ from typing import Any
 
 from chadllvm.frontend.written import hides_python, written
 
-_PUSHED = """
-item = value
-heap.append(item)
-at = len(heap) - 1
-while at > 0:
+_RAISED = """
+while at > start:
     above = (at - 1) // 2
-    if not item < heap[above]:
+    if not last < heap[above]:
         break
     heap[at] = heap[above]
     at = above
-heap[at] = item
+heap[at] = last
 """
 
-_PLACED = """
+_PUSHED = f"""
+last = value
+heap.append(last)
+start = 0
+at = len(heap) - 1
+{_RAISED}
+"""
+
+_PLACED = f"""
 at = start
 below = 2 * at + 1
 while below < len(heap):
@@ -41,13 +46,7 @@ while below < len(heap):
     heap[at] = heap[below]
     at = below
     below = 2 * at + 1
-while at > start:
-    above = (at - 1) // 2
-    if not last < heap[above]:
-        break
-    heap[at] = heap[above]
-    at = above
-heap[at] = last
+{_RAISED}
 """
 
 
@@ -72,7 +71,8 @@ _ORDERED = _inside(
 
 def write_heaps(definition: ast.AST, names: Mapping[str, Any]) -> None:
     """Rewrite a definition in place; `names` are those of its module."""
-    is_used = any(value is heapq or _name_of(value) for value in names.values())
+    used = [names.get(n.id) for n in ast.walk(definition) if isinstance(n, ast.Name)]
+    is_used = any(value is heapq or _name_of(value) for value in used)
     if is_used and not hides_python(definition, names):
         _Heaps(names).visit(definition)
 
@@ -125,7 +125,9 @@ class _Heaps(ast.NodeTransformer):
         return self._statement(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        return self._statement(node)
+        # What an element's place is made of is read in front of the value.
+        is_name = isinstance(node.target, ast.Name)
+        return self._statement(node) if is_name else self.generic_visit(node)
 
     def visit_Return(self, node: ast.Return) -> Any:
         return self._statement(node)

@@ -104,7 +104,7 @@ def _is_made(cx: Context, part: ast.expr) -> bool:
             return True
         case ast.Call(ast.Attribute(_, "copy"), []):
             return True
-        case ast.Call(function):
+        case ast.Call(function, _, []):
             try:
                 return cx.static(function) in _MAKERS
             except (NotStatic, TypeError):

@@ -154,9 +154,21 @@ def taken_apart(x: cl.f64[:], k: int) -> float:
     return sum(rows[1]) * array[0] + max(rows[1]) + rows[1].index(5.0)
 
 
+def in_order(x: cl.f64[:], k: int) -> float:
+    """What is assigned is computed in front of its place."""
+    rows = [[0.0, 0.0, 0.0] for _ in range(3)]
+    waiting = [x[0], x[1], x[2]]
+    rows[len(waiting) - 1][0] = waiting.pop()
+    rows[len(waiting) - 1] = [waiting.pop(), 1.0 * k, 2.0]
+    rows[0].append(x[3])
+    return sum(
+        (i + 1) * (j + 2) * v for i, r in enumerate(rows) for j, v in enumerate(r)
+    )
+
+
 PROGRAMS = (
     *(buckets, groups, each_step, pairs, elements, replaced, extended, shortened),
-    *(named, handed_on, kept, taken_apart),
+    *(named, handed_on, kept, taken_apart, in_order),
 )
 
 
@@ -300,6 +312,14 @@ def one_of_two(x: cl.f64[:]) -> float:
     return sum(least)
 
 
+def read_later(x: cl.f64[:]) -> float:
+    rows = [[x[0]], [x[1]]]
+    pairs = zip(rows[0], rows[1], strict=False)
+    rows[0].append(x[2])
+    rows[1].append(x[3])
+    return sum(a * b for a, b in pairs)
+
+
 def of_itself(x: cl.f64[:]) -> float:
     rows = [[v] for v in x]
     rows[0].append(x[1])
@@ -310,7 +330,8 @@ def of_itself(x: cl.f64[:]) -> float:
 
 OTHERS = (
     *(of_a_name, by_two_names, appended_name, by_a_function, while_it_is_read),
-    *(behind_its_loop, changed_places, in_two_lists, one_of_two, of_itself),
+    *(behind_its_loop, changed_places, in_two_lists, one_of_two, read_later),
+    of_itself,
 )
 
 

@@ -168,7 +168,29 @@ def by_a_compiled_one(x: cl.f64[:]) -> float:
     return compiled_product(x, 3, seen) + seen[0]
 
 
-REFUSED = (of_an_argument, of_a_view, read_before, by_a_compiled_one)
+def first_row(rows, k):
+    rows[0][k] = 5.0
+    return 1.0 if k == 0 else first_row(rows, k - 1) + k
+
+
+def of_a_list_of_arrays(x: cl.f64[:]) -> float:
+    a, b = x * 1.0, x * 2.0
+    return first_row([a, b], 3) + a[0]
+
+
+def of_a_copied_list(x: cl.f64[:]) -> float:
+    rows = [x * 1.0, x * 2.0]
+    return first_row(rows.copy(), 3) + rows[0][0]
+
+
+REFUSED = (
+    of_a_list_of_arrays,
+    of_a_copied_list,
+    of_an_argument,
+    of_a_view,
+    read_before,
+    by_a_compiled_one,
+)
 
 
 @pytest.mark.parametrize("program", REFUSED, ids=lambda f: f.__name__)
