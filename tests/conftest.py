@@ -1,5 +1,6 @@
-"""The flags `--update-golden`, which rewrites expected texts instead of comparing, and
-`--whole`, which leaves nothing out of the sweeps of `sweep.py`.
+"""The flags `--update-golden`, which rewrites expected texts instead of comparing;
+`--sweep`, which runs what takes long too, of that with `--part 2/3` one test in three;
+and `--whole`, which leaves nothing out of the sweeps of `sweep.py`.
 
 Most tests are of what our own stages do. LLVM works little on their machine code, where
 its optimisations would take most of the time of a run. They work in full for the tests
@@ -50,10 +51,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run the tests that take long, too, and all with users' machine code",
     )
     parser.addoption(
+        "--part",
+        type=_part,
+        default=(1, 1),
+        metavar="K/N",
+        help="the K-th of N parts of what only `--sweep` runs",
+    )
+    parser.addoption(
         "--whole",
         action="store_true",
         help="run all of the sweeps, of which `--sweep` runs a fixed part",
     )
+
+
+def _part(text: str) -> tuple[int, int]:
+    """Which of how many parts: "2/3" is the second of three."""
+    number, count = map(int, text.split("/"))
+    if not 1 <= number <= count:
+        raise ValueError(text)
+    return number, count
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -66,11 +82,14 @@ def pytest_collection_modifyitems(
     """Leave out what only `--sweep` or `--whole` asks for."""
     if config.getoption("--whole"):
         return
-    is_sweep = config.getoption("--sweep")
+    number, count = config.getoption("--part")
     kept, left_out = [], []
     for item in items:
+        is_run = config.getoption("--sweep") and (
+            zlib.crc32(item.nodeid.encode()) % count == number - 1
+        )
         is_left = item.get_closest_marker("whole") or (
-            not is_sweep and _is_swept(item.get_closest_marker("sweep"), item.nodeid)
+            not is_run and _is_swept(item.get_closest_marker("sweep"), item.nodeid)
         )
         (left_out if is_left else kept).append(item)
     if left_out:
