@@ -1,5 +1,5 @@
 """The flags `--update-golden`, which rewrites expected texts instead of comparing;
-`--sweep`, which runs what takes long too, of that with `--part 2/3` one test in three;
+`--sweep`, which runs what takes long too, of that with `--part K/N` one test in N;
 and `--whole`, which leaves nothing out of the sweeps of `sweep.py`.
 
 Most tests are of what our own stages do. LLVM works little on their machine code, where
@@ -52,7 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption(
         "--part",
-        type=_part,
+        type=_part_of_parts,
         default=(1, 1),
         metavar="K/N",
         help="the K-th of N parts of what only `--sweep` runs",
@@ -64,7 +64,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def _part(text: str) -> tuple[int, int]:
+def _part_of_parts(text: str) -> tuple[int, int]:
     """Which of how many parts: "2/3" is the second of three."""
     number, count = map(int, text.split("/"))
     if not 1 <= number <= count:
@@ -85,9 +85,9 @@ def pytest_collection_modifyitems(
     number, count = config.getoption("--part")
     kept, left_out = [], []
     for item in items:
-        is_run = config.getoption("--sweep") and (
-            zlib.crc32(item.nodeid.encode()) % count == number - 1
-        )
+        # Not the remainders of `share`, so that the parts are about as large.
+        place = zlib.crc32(f"part: {item.nodeid}".encode()) % count
+        is_run = config.getoption("--sweep") and place == number - 1
         is_left = item.get_closest_marker("whole") or (
             not is_run and _is_swept(item.get_closest_marker("sweep"), item.nodeid)
         )
