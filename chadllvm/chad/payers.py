@@ -4,7 +4,8 @@ A backpropagator that opens a cell for an array clears as many numbers as the ar
 That is within the law where the run of the block that the backpropagator belongs to has
 done as much work for the array: its *payer* is
 
-- an input of the function, in the function's own block;
+- an input of the function, in the function's own block; or of its parts, as this block
+  runs once;
 - what makes the array in the block: a loop, zeros, an update, the close of a cell, a
   branch that makes one on both sides, or a recursion whose calls do;
 - the loop that collects the array, for it is copied to a row;
@@ -25,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from chadllvm.ir.rewrite import everywhere
 from chadllvm.ir.term import (
     Apply,
     Binding,
@@ -42,7 +44,7 @@ from chadllvm.ir.term import (
 from chadllvm.ir.types import Acc, Array
 from chadllvm.ops.handed_back import HandedBack, handed_back
 from chadllvm.ops.index import Dim, Index, MakeBox, Sized, Unbox
-from chadllvm.ops.iterate import Iterate, Steps, has_step, taken_over
+from chadllvm.ops.iterate import Iterate, Steps, begun_with, least_steps
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
 from chadllvm.support.diagnostic import InternalError, Span
@@ -57,30 +59,30 @@ class Unpaid:
 
 
 def check_paid(program: Program) -> None:
-    """Check a derivative; loops without steps are supposed not to be.
+    """Check a derivative.
 
     Raises:
         InternalError: if nobody pays for a cell.
     """
-    for cell in unpaid(program, has_steps=True):
+    for cell in unpaid(program):
         name, place = cell.array.name, cell.span
         raise InternalError(f"chad: nobody pays for the cell of {name} at {place}")
 
 
-def unpaid(program: Program, has_steps: bool = False) -> list[Unpaid]:
-    """The cells that nobody pays for.
-
-    With `has_steps`, a loop pays for what each of its steps makes, also if it begins
-    with what nobody pays for, as if it had a step for sure.
-    """
+def unpaid(program: Program) -> list[Unpaid]:
+    """The cells that nobody pays for."""
     back: HandedBack = {
         itself: results
         for function in program.functions
         for itself, results in handed_back(function.body).items()
     }
-    walk = _Payers(_Known(has_steps, back))
+    steps = Steps()
     for function in program.functions:
-        run = _Run(function.body, walk.known, inputs=function.params)
+        for binding in everywhere(function.body):
+            steps.enter(binding)
+    walk = _Payers(_Known(back, steps))
+    for function in program.functions:
+        run = _Run(function.body, walk.known, function.params, runs_once=True)
         walk.block(function.body, run)
     return [*dict.fromkeys(walk.found)]
 
@@ -91,12 +93,11 @@ Sizes = dict[Operand, Var]
 
 @dataclass(frozen=True)
 class _Known:
-    """`has_steps`: each loop has a step; `calls`: which of their results the calls of
-    recursive functions make; `back`: which are parameters, whose cotangents are made of
-    the results'."""
+    """`calls`: which of their results the calls of recursive functions make; `back`:
+    which are parameters, whose cotangents are made of the results'."""
 
-    has_steps: bool
     back: HandedBack
+    steps: Steps
     calls: Mapping[Var, Sequence[bool]] = field(default_factory=dict)
 
     def with_calls(self, function: Var, made: Sequence[bool]) -> _Known:
@@ -116,12 +117,12 @@ class _Run:
         around: _Run | None = None,
         given: Mapping[Var, Operand] | None = None,
         steps: Sequence[Operand] = (),
+        *,
+        runs_once: bool = False,
     ) -> None:
         self._known = known
+        self._runs_once = runs_once
         self._bound = {v: b for b in block.bindings for v in b.vars}
-        self._conditions = Steps()
-        for binding in block.bindings:
-            self._conditions.enter(binding)
         self._steps = steps  # A loop that asks for one of these has a step.
         self._inputs = {*inputs}
         self._states = dict(zip(states, block.results, strict=False))
@@ -131,6 +132,7 @@ class _Run:
         self._inputs.update(_handed_on(block, collected))
         if around is not None:
             self._inputs |= around._inputs
+            self._runs_once |= around._runs_once
 
     def pays(self, array: Operand) -> bool:
         """Whether the array is paid for, for the run of this block."""
@@ -151,8 +153,8 @@ class _Run:
 
     def _is_made(self, array: Operand, binding: Binding) -> bool:
         match binding.expr:
-            case Apply(Index() | Unbox() | MakeBox()):
-                return False
+            case Apply(Index() | Unbox() | MakeBox(), (whole, *_)):
+                return self._runs_once and self._is_owned(whole)
             case Apply(Recurse() as op, args, (body,)):
                 k = _position(binding, array)
                 back = self._known.back.get(body.params[0], {})
@@ -181,7 +183,7 @@ class _Run:
                 return (
                     k >= len(inits)
                     or (self._is_owned(inits[k]) and step.pays(body.params[1 + k]))
-                    or (self._has_step(node) and self._is_anew(body, k))
+                    or self._is_anew(node, k)
                 )
             case If(_, then, orelse) as branch:
                 k = _position(binding, array)
@@ -192,11 +194,14 @@ class _Run:
             case _:
                 return False
 
-    def _is_anew(self, body: Lambda, k: int) -> bool:
-        """Whether each step of a loop makes a state, whatever it was before, or the
-        state that it takes it from."""
+    def _is_anew(self, node: Apply, k: int) -> bool:
+        """Whether a state of a loop is what some step makes in the end, or one of those
+        that it begins with, which are paid for."""
+        (body,), inits = node.bodies, node.args[1:]
         step = _Run(body.body, self._known)
-        return any(map(step._is_owned, taken_over(body, k)))
+        old = begun_with(body, k, step._is_owned)
+        least = least_steps(node, self._has_step)
+        return old is not None and all(self._is_owned(inits[j]) for j in old[least:])
 
     def _function(self, function: Var) -> tuple[Sequence[Var], Block] | None:
         """The function that a variable is, if it is bound here or around."""
@@ -205,10 +210,11 @@ class _Run:
             return binding.expr.params, binding.expr.body
         return None if self._around is None else self._around._function(function)
 
-    def _has_step(self, node: Apply) -> bool:
-        if self._known.has_steps or has_step(node, self._steps):
+    def _has_step(self, asked: Operand) -> bool:
+        """Whether a loop that asks for this is known to have a step."""
+        if asked in self._steps:
             return True
-        return self._around is not None and self._around._has_step(node)
+        return self._around is not None and self._around._has_step(asked)
 
     def side(self, block: Block, steps: Sequence[Operand] = ()) -> _Run:
         """The run of a function, or of a branch in this block."""
@@ -216,7 +222,7 @@ class _Run:
 
     def sides(self, branch: If) -> tuple[_Run, _Run]:
         """The runs of both branches."""
-        steps = self._conditions.where(branch.cond)
+        steps = self._known.steps.where(branch.cond)
         return self.side(branch.then, steps), self.side(branch.orelse)
 
     def called(

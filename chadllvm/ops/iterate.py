@@ -15,7 +15,7 @@ number of steps is one more state of the forward loop; the reverse loop is a pla
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -282,29 +282,41 @@ def _reverse_loop(
 # Whether a loop has a step.
 
 
-def asked(node: Apply) -> Operand | None:
-    """What is positive, or true, where a loop has a step, if that is one operand."""
+def asked(node: Apply) -> list[Operand]:
+    """What is positive, or true, where a loop has a step."""
     assert isinstance(node.op, Iterate)
-    count, *states = node.args
-    if not node.op.stops or states[0] == Lit(True):
-        return count
-    return states[0] if isinstance(count, Lit) and count.value > 0 else None
+    operands = node.args[: 2 if node.op.stops else 1]
+    return [x for x in operands if not (isinstance(x, Lit) and x.value > 0)]
 
 
-def has_step(node: Apply, known: Sequence[Operand]) -> bool:
-    """Whether a loop has a step where these are positive, or true."""
-    asks = asked(node)
-    return asks.value > 0 if isinstance(asks, Lit) else asks in known
+def least_steps(node: Apply, known: Callable[[Operand], bool]) -> int:
+    """How many steps a loop has at least, by what is known to be positive, or true."""
+    assert isinstance(node.op, Iterate)
+    if not all(map(known, asked(node))):
+        return 0
+    count = node.args[0]
+    if isinstance(count, Lit) and not node.op.stops:
+        return int(count.value)
+    return 1
 
 
-def taken_over(body: Lambda, state: int) -> Iterator[Operand]:
-    """What a state of a loop is next; if that is another state, what that one is, too,
-    and so on."""
-    states, seen = body.params[1:], {state}
-    yield (found := body.body.results[state])
-    while found in states and (state := states.index(found)) not in seen:
-        seen.add(state)
-        yield (found := body.body.results[state])
+def begun_with(
+    body: Lambda, state: int, is_made: Callable[[Operand], bool]
+) -> list[int] | None:
+    """The states by which a loop begins with what a state is in the end if there is no
+    step, one, and so on; None if none of so many steps makes it.
+
+        x, y, z = y, z, f(x)   →   x begins with what x is after 0 steps, y 1, z 2
+    """
+    states, results, found = body.params[1:], body.body.results, [state]
+    while not is_made(results[found[-1]]):
+        if results[found[-1]] not in states:
+            return None
+        state = states.index(results[found[-1]])
+        if state in found:
+            return None
+        found.append(state)
+    return found
 
 
 class Steps:

@@ -15,14 +15,14 @@ from chadllvm.simplify.codes import Code, Coded, Coding, Part, Table, joined
 from chadllvm.simplify.reading import Reading
 from chadllvm.simplify.reference import Reference
 from chadllvm.simplify.renewed import renewed
-from chadllvm.simplify.walk import Walk
+from chadllvm.simplify.steps import Blocks
 from chadllvm.support.diagnostic import Span
 
 # References by the variables that they are, and the codes of these.
 Named = Mapping[Var, tuple[Reference, Code]]
 
 
-class Naming(Walk):
+class Naming(Blocks):
     """A walk that knows what variables refer to.
 
     `windows`: the windows that branches, loops and calls choose, whose elements are to

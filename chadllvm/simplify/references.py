@@ -75,7 +75,7 @@ from chadllvm.ir.term import (
 from chadllvm.ir.types import Array, Box, Type
 from chadllvm.ops.build import Build
 from chadllvm.ops.index import Empty, Index, MakeBox, Sized, Unbox, nothing
-from chadllvm.ops.iterate import Iterate, Steps
+from chadllvm.ops.iterate import Iterate
 from chadllvm.ops.recurse import Recurse
 from chadllvm.ops.update import Update
 from chadllvm.simplify.codes import (
@@ -122,7 +122,6 @@ class _References(Recursions):
     def __init__(self, body: Block, separates: bool) -> None:
         super().__init__(body)
         self._separates = separates
-        self._steps = Steps()
         # What blocks of functions and of loops hand on.
         self._handed_on: set[Operand] = {*body.results}
         self._hand_on(body)
@@ -150,7 +149,7 @@ class _References(Recursions):
                         self._hand_on(side)
 
     def visit(self, binding: Binding) -> None:
-        self._steps.enter(binding)
+        self.steps.enter(binding)
         match binding.expr:
             case If() as node:
                 for one, branch in self._without_twins(binding, node):
@@ -185,7 +184,7 @@ class _References(Recursions):
     ) -> Iterator[tuple[Binding, If]]:
         """A branch without the arrays that it gives twice, as the new version of one
         and as what is read; behind it they are choices among its other results."""
-        sides = [Side(block) for block in (node.then, node.orelse)]
+        sides = self._sides(node)
         left = [*range(len(binding.vars))]
         twice: list[tuple[Var, If]] = []
         for k, var in enumerate(binding.vars):
@@ -208,8 +207,12 @@ class _References(Recursions):
         for var, choice in twice:
             yield Binding((var,), choice, binding.span), choice
 
+    def _sides(self, node: If) -> tuple[Side, Side]:
+        around = self.side or Side(Block((), ()), self.steps)
+        return around.sides(node)
+
     def _branch(self, binding: Binding, node: If) -> None:
-        sides = [Side(node.then, steps=self._steps.where(node.cond)), Side(node.orelse)]
+        sides = self._sides(node)
         chosen: dict[int, Reference] = {}
         made: dict[int, Var] = {}
         for k, var in enumerate(binding.vars):
@@ -303,7 +306,9 @@ class _References(Recursions):
             case If(cond, then, orelse) if all(s.is_outside(cond) for s in sides):
                 k = side.bound[result].vars.index(result)
                 one, other = (
-                    self._from_outside(block.results[k], [*sides, Side(block)])
+                    self._from_outside(
+                        block.results[k], [*sides, Side(block, self.steps)]
+                    )
                     for block in (then, orelse)
                 )
                 return one and other and Choice(cond, one, other)
@@ -416,7 +421,7 @@ class _References(Recursions):
         position = {
             p: k for k, p in enumerate(params) if isinstance(p.type, Array | Box)
         }
-        step = Side(body.body)
+        step = Side(body.body, self.steps)
         inside = {*params, *step.bound}
         owners = self.solved(
             [*position],

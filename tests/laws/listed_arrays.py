@@ -258,6 +258,25 @@ def written_out_in_steps(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     return s
 
 
+def of_two_lengths_in_steps(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s = 0.0
+    for i in range(len(a) - 1):
+        xs = [a, b[1:]]
+        t = xs[i % 2]
+        s += t[i] * xs[0][-1] * c[i]
+    return s
+
+
+def halves_in_steps(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s = 0.0
+    for i in range(1, len(a)):
+        parts = [a[:i], a[i:]]
+        s += parts[i % 2][0] * len(parts[0]) * c[i]
+        for part in parts:
+            s += part[-1] * b[i]
+    return s
+
+
 PROGRAMS = (
     chosen_in_a_list,
     appended_by_either,
@@ -283,4 +302,6 @@ PROGRAMS = (
     cut_and_appended,
     parts_of_parts,
     written_out_in_steps,
+    of_two_lengths_in_steps,
+    halves_in_steps,
 )

@@ -223,6 +223,60 @@ def updated_in_each_step(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     return s
 
 
+def taken_over(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s = 0.0
+    for i in range(len(a) - 2):
+        x, y = a[i : i + 2], b
+        for _ in range(i % 2):
+            x, y = y, np.sin(x)
+        s += x[0] * y[1]
+    return s
+
+
+def taken_over_twice(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s = 0.0
+    for i in range(len(a) - 2):
+        x, y, z = a[i : i + 2], b[:2], c
+        for _ in range(i % 3):
+            x, y, z = y, z, np.sin(x)
+        s += x[0] * z[1]
+    return s
+
+
+def taken_over_in_a_while(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s = 0.0
+    for i in range(len(a) - 2):
+        x, y = a[i : i + 2], b
+        t = 0.5 if i % 2 else 2.0
+        while t < 1.0:
+            x, y = y, np.sin(x)
+            t += 1.0
+        s += x[0]
+    return s
+
+
+def never_run_in_a_branch(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s, k = 0.0, 1 if c[0] < 100.0 else 4
+    for i in range(len(a)):
+        x = b
+        if k > 0:
+            for _ in range(k - 1):
+                x = np.sin(x)
+        s += x[i]
+    return s
+
+
+def never_run_while(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    s, most = 0.0, 0.0 if c[0] < 100.0 else 4.0
+    for i in range(len(a)):
+        x, t = b, 0.0
+        while t < most:
+            x = np.sin(x)
+            t += 1.0
+        s += x[i]
+    return s
+
+
 PROGRAMS = (
     while_without_steps,
     loop_without_steps,
@@ -243,4 +297,9 @@ PROGRAMS = (
     slice_left_at_once,
     kept_for_later,
     updated_in_each_step,
+    taken_over,
+    taken_over_twice,
+    taken_over_in_a_while,
+    never_run_in_a_branch,
+    never_run_while,
 )

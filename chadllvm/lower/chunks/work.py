@@ -144,7 +144,7 @@ class Certain(Estimate):
                 return super()._statement(stmt, forms, loops)
 
 
-class Least(Estimate):
+class Least(Certain):
     """The work that is sure to be done, up to a constant for each step: of branches the
     least that depends on sizes."""
 
