@@ -92,18 +92,16 @@ def display(cx: Context, node: ast.List) -> Operand:
         node = parts[0]
     elements = [_element(cx, e) for e in unpacked(cx, node.elts)]
     values = [e.value for e in _settled(elements)]
-    is_wanted = node in cx.wanted
-    if (
-        isinstance(node, FixedList)
-        and not is_wanted
-        and any(holds_array(v.type) for v in values)
-    ):
+    if node in cx.wanted or any(is_list(v) or is_item(cx, v) for v in values):
+        return _of_arrays(cx, node, elements)
+    is_fixed = isinstance(node, FixedList) and any(holds_array(v.type) for v in values)
+    is_flat = len(values) == len(elements) and not any(map(_is_several, elements))
+    may_differ = not (is_fixed and is_flat) and all(map(_may_differ, values))
+    if may_differ and differ(cx, elements):
+        return _of_arrays(cx, node, elements)
+    if is_fixed:
         components = tuple(cx.value(element) for element in elements)
         return product(cx.at(node), Tuple(components))
-    if is_wanted or any(is_list(v) or is_item(cx, v) for v in values):
-        return _of_arrays(cx, node, elements)
-    if all(map(_may_differ, values)) and differ(cx, elements):
-        return _of_arrays(cx, node, elements)
     if any(isinstance(value.type, Product | Sum) for value in values):
         return _of_tuples(cx, node, elements)
     made = force(cx, node, displayed(cx, node, elements))

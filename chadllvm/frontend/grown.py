@@ -279,13 +279,9 @@ class Growing(ast.NodeTransformer):
                 map(self._is_read, ast.walk(later))
             ):
                 raise Other  # What it gives is read later.
-            case ast.Call(ast.Attribute(owner, "pop"), [], []) if (
-                at := self._element(owner)
-            ) is not None:
-                popped = self._popped(at, node)
-                last = self._set("last", self._expr(_LAST, node), node)
+            case ast.Call() as call if popped := self._last(call, node):
                 node.value = self._expr("last", node.value)
-                return [*popped, last, *self._block([node])]
+                return [*popped, *self._block([node])]
         if (at := self._element(target)) is not None:
             return self._replaced(at, node.value, node)
         if (at := self._element(node.value)) is not None:
@@ -320,6 +316,11 @@ class Growing(ast.NodeTransformer):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         at = self._element(node.target)
+        if at is None and (popped := self._last(node.value, node)):
+            if any(map(self._is_read, ast.walk(node.target))):
+                raise Other  # It is read before.
+            node.value = self._expr("last", node.value)
+            return [*popped, node]
         if at is None:
             return self._changed(node)
         if not isinstance(node.op, ast.Add) or not self._is_new(node.value):
@@ -361,6 +362,12 @@ class Growing(ast.NodeTransformer):
             ) is not None and (not keywords or method == "sort"):
                 before = self._set("at", self.visit(at), node)
                 match method, args:
+                    case "append", [value] if popped := self._last(value, node):
+                        if any(map(self._is_read, ast.walk(at))):
+                            raise Other  # It is read before.
+                        held = self._set("value", self._expr("last", value), value)
+                        added = self._statements(_APPENDED, node)
+                        return [*popped, before, held, *added]
                     case "append", [value]:
                         held = self._set("value", self.visit(value), value)
                         return [before, held, *self._statements(_APPENDED, node)]
@@ -378,6 +385,17 @@ class Growing(ast.NodeTransformer):
                         return self._replaced(at, placed, node)
                 raise Other
         return self.generic_visit(node)
+
+    def _last(self, value: ast.expr, node: ast.stmt) -> list[ast.stmt]:
+        """What takes the last element of a list, and names it; nothing if the value is
+        not `rows[i].pop()`."""
+        match value:
+            case ast.Call(ast.Attribute(owner, "pop"), [], []):
+                at = self._element(owner)
+                if at is not None:
+                    last = self._set("last", self._expr(_LAST, node), node)
+                    return [*self._popped(at, node), last]
+        return []
 
     def _popped(self, at: ast.expr, node: ast.stmt) -> list[ast.stmt]:
         place = self._set("at", self.visit(at), node)

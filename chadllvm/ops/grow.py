@@ -58,20 +58,27 @@ class Append(ArrayOp):
     def differentiate(
         self, chad: Chad, node: Apply, binding: Binding, asked: Sequence[bool]
     ) -> Rule:
-        """D[append a v] = (append a v, fun d. one cv d[n]; one ca (drop_last d))"""
+        """D[append a v] = (append a v, fun d. one ca (drop_last d); one cv d[n])
+
+        What is left of d comes first, as it is moved to a cell that is empty yet: v may
+        be a row of a.
+        """
         array, value = node.args
         with chad.backpropagator(binding, asked) as bp:
             (ct,) = bp.cts
+            part: Operand | None = None
             if chad.is_active(value):
                 assert isinstance(value, Var)
                 size = bp.body.one(Apply(Dim(0), (ct,)))
                 last = bp.body.prim("isub", size, lit(1))
                 part = own_part(bp.body, ct, [last], f"{value.name}_ct")
-                bp.body.emit(One(bp.dual(value), (), part))
             if chad.is_active(array):
                 assert isinstance(array, Var)
                 rest = bp.body.one(Apply(DropLast(), (ct,)), ct.name)
                 bp.body.emit(One(bp.dual(array), (), rest))
+            if part is not None:
+                assert isinstance(value, Var)
+                bp.body.emit(One(bp.dual(value), (), part))
         return bp.rule()
 
     def push_forward(

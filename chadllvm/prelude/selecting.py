@@ -90,9 +90,11 @@ def extract(condition, arr):
 @jit(static_argnames=("axis",))
 def compress(condition, a, axis=None):
     """What is at the places along an axis, or of all elements, whose conditions hold;
-    conditions may be fewer."""
+    conditions may be fewer, and more do not hold."""
     rows = np.ravel(a) if axis is None else np.moveaxis(a, axis, 0)
-    found = rows[: len(condition)][condition]
+    if np.any(condition[len(rows) :]):
+        raise IndexError("a condition holds behind the last element")
+    found = rows[: len(condition)][condition[: len(rows)]]
     return found if axis is None else np.moveaxis(found, 0, axis)
 
 

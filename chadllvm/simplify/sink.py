@@ -6,6 +6,8 @@
     one row e                      row = view c[i]
                                    one row e
 
+So does one that is chosen among cells and parts of them.
+
 For a cell takes over the buffer of what is added to it first, if that is all of the
 cell (`lower/inplace.py`); one that has parts by then has to be filled with zeros, and
 added to: in a loop over rows, each step would cost the array. It stands at the end,
@@ -17,7 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from chadllvm.ir.rewrite import free_vars_of, map_functions, with_body
-from chadllvm.ir.term import Binding, Block, Operand, Program, Var, View
+from chadllvm.ir.term import Binding, Block, If, Operand, Program, Var, View
+from chadllvm.ir.types import Acc
 from chadllvm.simplify.walk import Walk
 
 
@@ -42,9 +45,8 @@ class _Sinking(Walk):
         return new
 
     def visit(self, binding: Binding) -> None:
-        is_view = isinstance(binding.expr, View)
-        if is_view and self._results.isdisjoint(binding.vars):
-            self._waiting[binding.vars[0]] = binding
+        if _names_cells(binding) and self._results.isdisjoint(binding.vars):
+            self._waiting.update(dict.fromkeys(binding.vars, binding))
             return
         if self._waiting:
             self._place(free_vars_of(binding.expr))
@@ -55,5 +57,20 @@ class _Sinking(Walk):
         for var in used:
             waiting = self._waiting.pop(var, None)
             if waiting is not None:
+                for other in waiting.vars:
+                    self._waiting.pop(other, None)
                 self._place(free_vars_of(waiting.expr))
                 self.keep(waiting)
+
+
+def _names_cells(binding: Binding) -> bool:
+    """Whether this does nothing but to name parts of cells, or to choose cells."""
+    match binding.expr:
+        case View():
+            return True
+        case If(_, then, orelse):
+            inside = (*then.bindings, *orelse.bindings)
+            are_cells = all(isinstance(var.type, Acc) for var in binding.vars)
+            return bool(binding.vars) and are_cells and all(map(_names_cells, inside))
+        case _:
+            return False

@@ -63,6 +63,9 @@ _PLACES = ("iadd", "isub", "imul")
 # What tells which array an element is read of.
 _TESTS = (*_PLACES, "ilt", "ile", "ieq", "ine", "and", "or", "not")
 
+# What tells where in rows or columns of another number an element is.
+_SHAPES = ("row_of", "column_of")
+
 
 def slices(program: Program) -> Program:
     """Put what they are read from in the place of parts of arguments."""
@@ -250,8 +253,13 @@ class _Reading(Walk):
         (count,), (body,) = node.args, node.bodies
         part = _nest(count, body)
         is_asked = binding.vars[0] in self._asked
-        if self._depth and not is_asked and self._stands(binding.vars[0], node):
-            return part
+        if self._depth and not is_asked:
+            if self._stands(binding.vars[0], node):
+                return part
+            is_last = part.bindings[-1:] and part.bindings[-1].vars == (part.result,)
+            is_near = binding.vars[0] not in self._later
+            if is_near and is_last and self._is_cheap(part.bindings, _SHAPES):
+                return part
         *places, last = part.bindings or (None,)
         if part.sizes == (count,) and self._reads(last) and _vary(places, body):
             is_element = last is not None and last.vars == (part.result,)
@@ -286,14 +294,16 @@ class _Reading(Walk):
             is_choice and has_size and is_last and self._is_cheap(part.bindings)
         )
 
-    def _is_cheap(self, bindings: Sequence[Binding]) -> bool:
-        """Whether nothing is done but to find out where to read, and to read there."""
+    def _is_cheap(self, bindings: Sequence[Binding], more: Sequence[str] = ()) -> bool:
+        """Whether nothing is done but to find out where to read, by tests of indices
+        and `more`, and to read there."""
         for binding in bindings:
             match binding.expr:
-                case Apply(Prim(name=name)) if name in _TESTS:
+                case Apply(Prim(name=name)) if name in _TESTS or name in more:
                     pass
                 case If(_, then, orelse):
-                    if not all(self._is_cheap(b.bindings) for b in (then, orelse)):
+                    sides = (then.bindings, orelse.bindings)
+                    if not all(self._is_cheap(side, more) for side in sides):
                         return False
                 case Apply(Index(), (Var() as array, *_)) if not isinstance(
                     binding.vars[0].type, Array

@@ -166,9 +166,23 @@ def in_order(x: cl.f64[:], k: int) -> float:
     )
 
 
+def moved_on(x: cl.f64[:], k: int) -> float:
+    """What is taken from one list is put into another, or added up."""
+    rows = [[] for _ in range(3)]
+    total = 0.0
+    for i, v in enumerate(x[:7]):
+        rows[i % 3].append(v)
+        if len(rows[0]) > 1:
+            rows[-1].append(rows[0].pop())
+    rows[k - 2].append(rows[2].pop())
+    total += rows[2].pop()
+    total *= rows[1].pop()
+    return total + sum(k * sum(row) for k, row in enumerate(rows)) + rows[2][-1]
+
+
 PROGRAMS = (
     *(buckets, groups, each_step, pairs, elements, replaced, extended, shortened),
-    *(named, handed_on, kept, taken_apart, in_order),
+    *(named, handed_on, kept, taken_apart, in_order, moved_on),
 )
 
 

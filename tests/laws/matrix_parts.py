@@ -228,6 +228,15 @@ def of_cubes(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     return s
 
 
+def ravelled(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
+    m = np.stack((a, b, c))
+    s = 0.0
+    for i in range(len(a)):
+        t = m.ravel()
+        s += t[3 * i] * m.reshape(-1)[i]
+    return s
+
+
 def reshaped(a: cl.f64[:], b: cl.f64[:], c: cl.f64[:]) -> float:
     s = 0.0
     for i in range(len(a)):
@@ -312,6 +321,6 @@ PROGRAMS: tuple[Callable[..., float], ...] = (
     chosen_parts, rows_dropped, columns_dropped, transposes, rows_of_parts,
     part_of_while, part_matched, case_of_parts, part_captured, part_in_record,
     part_optional, parts_recursive, halved_recursively, made_or_part,
-    made_or_part_kept, of_cubes, reshaped, windows_slide, summed,
+    made_or_part_kept, of_cubes, reshaped, ravelled, windows_slide, summed,
     same_part, part_of_step, transpose_of_step, copied_then_updated, read_until,
 )  # fmt: skip

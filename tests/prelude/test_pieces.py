@@ -108,6 +108,7 @@ CASES: list[Case] = [
     (lambda v: np.compress(v > 0.0, v), (V,)),
     (lambda m: np.compress(m[0] > 0.0, m, 1), (M,)),
     (lambda m: np.compress(m[:2, 0] < 9.0, m, axis=0), (M,)),
+    (lambda v: np.compress(np.arange(20) < 3, v), (V,)),
     (lambda m: np.argwhere(m > 0.0), (M,)),
     (lambda v: np.argwhere(v > 0.0), (V,)),
     (lambda v: np.take_along_axis(v, np.argsort(v)[:2], 0), (V,)),
@@ -239,6 +240,7 @@ def test_second_slopes_are_differences() -> None:
         (lambda i: np.unravel_index(i, (2, 3)), (np.array([0, -1]),), ValueError),
         (lambda i: np.ravel_multi_index((i, i), (3, 3)), (K,), ValueError),
         (lambda v: v[(9,)], (V,), IndexError),
+        (lambda v: np.compress(np.arange(20) > 8, v), (V,), IndexError),
     ],
 )
 def test_errors_are_numpys(

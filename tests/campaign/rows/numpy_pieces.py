@@ -46,8 +46,8 @@ calls(
     "np.choose({ints} % 2, ({vec}, {vec}))",
     "np.take_along_axis({mat}, np.argsort({mat}, axis=1), 1)[:, 0]",
     "np.take_along_axis({vec}, np.argsort({vec}), 0)",
-    "np.partition({vec}, 0)",
-    "{vec}[np.argpartition({vec}, 0)]",
+    "np.sort(np.partition({vec}, 0))",
+    "np.sort({vec}[np.argpartition({vec}, 0)])",
     "{vec}[np.lexsort(({vec}, {ints}))]",
     weight=0.3,
 )
