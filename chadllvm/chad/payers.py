@@ -94,7 +94,8 @@ Sizes = dict[Operand, Var]
 @dataclass(frozen=True)
 class _Known:
     """`calls`: which of their results the calls of recursive functions make; `back`:
-    which are parameters, whose cotangents are made of the results'."""
+    which are parameters, whose cotangents are made of the results'; `steps`: where
+    loops have a step."""
 
     back: HandedBack
     steps: Steps

@@ -360,11 +360,12 @@ class Growing(ast.NodeTransformer):
             case ast.Call(ast.Attribute(owner, method), args, keywords) if (
                 at := self._element(owner)
             ) is not None and (not keywords or method == "sort"):
+                is_found_by_lists = any(map(self._is_read, ast.walk(at)))
                 before = self._set("at", self.visit(at), node)
                 match method, args:
                     case "append", [value] if popped := self._last(value, node):
-                        if any(map(self._is_read, ast.walk(at))):
-                            raise Other  # It is read before.
+                        if is_found_by_lists:  # They are read before.
+                            raise Other
                         held = self._set("value", self._expr("last", value), value)
                         added = self._statements(_APPENDED, node)
                         return [*popped, before, held, *added]

@@ -342,10 +342,16 @@ def of_itself(x: cl.f64[:]) -> float:
     return rows[0][1]
 
 
+def found_by_its_size(x: cl.f64[:]) -> float:
+    rows = [[x[0], x[1]], [x[2]]]
+    rows[len(rows[0]) - 1].append(rows[0].pop())
+    return rows[1][-1]
+
+
 OTHERS = (
     *(of_a_name, by_two_names, appended_name, by_a_function, while_it_is_read),
     *(behind_its_loop, changed_places, in_two_lists, one_of_two, read_later),
-    of_itself,
+    *(of_itself, found_by_its_size),
 )
 
 
